@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
-from coebl.core.arrays import Floats
+import numpy as np
+
+from coebl.core.arrays import Booleans, Floats
 from coebl.core.errors import InputError
-from coebl.engine.records import Interval, Labels, Records, Ticket
+from coebl.core.modules import require
+from coebl.engine.records import UNKNOWN, Interval, Labels, Records, Ticket
 from coebl.engine.units import Units
 
 if TYPE_CHECKING:
@@ -55,7 +58,19 @@ class Insight:
         ('left', 0, 2, 2.0, -10.706..., 14.706...)
         """
         with self._lock:
-            return self._records.estimates_frame(self.labels, self._units.payoff_range)
+            records, (m, k) = self._records, self._records.visits.shape
+            low, high = records.bounds(self._units.payoff_range, together=False)
+            unseen = records.visits == 0
+            unsure = unseen | (records.pooled()[1] == 0)
+            columns = {
+                "action": np.repeat(np.arange(m), k),
+                "opponent": np.tile(np.arange(k), m),
+                "visits": records.visits.ravel().astype(np.int64),
+                "mean": _with_nulls(records.means, unseen),
+                "low": _with_nulls(low, unsure),
+                "high": _with_nulls(high, unsure),
+            }
+            return self.labels.name(require("polars").DataFrame(columns))
 
     def value(self) -> Interval:
         """Return the value of the game by the estimates, with a 95 % interval.
@@ -109,7 +124,11 @@ class Insight:
         (1, None, 'right', 1, 0.5, 0.5, True)
         """
         with self._lock:
-            return self._records.history_frame(self.labels)
+            pl, recent = require("polars"), self._records.recent()
+            frame = pl.DataFrame({name: recent[name].copy() for name in recent.dtype.names or ()})
+            named = ("advised", "action", "opponent")
+            known = [pl.when(pl.col(name) != UNKNOWN).then(pl.col(name)).cast(pl.Int64).alias(name) for name in named]
+            return self.labels.name(frame.with_columns(known))
 
     def opponent(self) -> polars.DataFrame:
         """Return how often the opponent played each action, its share of all outcomes, and of the 100 most recent.
@@ -123,7 +142,9 @@ class Insight:
         """
         self._need_opponent("opponent()")
         with self._lock:
-            return self._records.opponent_frame(self.labels)
+            visits, share, recent = self._records.opponent_shares()
+            columns = {"opponent": np.arange(len(visits)), "visits": visits.astype(np.int64)}
+            return self.labels.name(require("polars").DataFrame(columns | {"share": share, "recent": recent}))
 
     def _need_opponent(self, method: str) -> None:
         if self.opponent_actions is None:
@@ -147,3 +168,8 @@ class Insight:
                 len(self.tickets),
                 self.warnings,
             )
+
+
+def _with_nulls(values: Floats, null: Booleans) -> list[float | None]:
+    pairs = zip(values.ravel().tolist(), null.ravel().tolist(), strict=True)
+    return [None if missing else value for value, missing in pairs]

@@ -152,32 +152,6 @@ class Records:
             short_of(value.value, self.filled(payoff_range)), short_of(value.low, high), short_of(value.high, low)
         )
 
-    def estimates_frame(self, labels: Labels, payoff_range: tuple[float, float]) -> polars.DataFrame:
-        """Return one row per pair of actions: visits, mean and interval; null where there is none."""
-        pl, (m, k) = require("polars"), self.visits.shape
-        low, high = self.bounds(payoff_range, together=False)
-        unseen = self.visits == 0
-        unsure = unseen | (self.pooled()[1] == 0)
-        frame: polars.DataFrame = pl.DataFrame(
-            {
-                "action": np.repeat(np.arange(m), k),
-                "opponent": np.tile(np.arange(k), m),
-                "visits": self.visits.ravel().astype(np.int64),
-                "mean": _with_nulls(self.means, unseen),
-                "low": _with_nulls(low, unsure),
-                "high": _with_nulls(high, unsure),
-            }
-        )
-        return labels.name(frame)
-
-    def history_frame(self, labels: Labels) -> polars.DataFrame:
-        """Return one row per kept outcome, the oldest first."""
-        pl, recent = require("polars"), self.recent()
-        frame: polars.DataFrame = pl.DataFrame({name: recent[name].copy() for name in _OUTCOME.names or ()})
-        named = ("advised", "action", "opponent")
-        known = [pl.when(pl.col(name) != UNKNOWN).then(pl.col(name)).cast(pl.Int64).alias(name) for name in named]
-        return labels.name(frame.with_columns(known))
-
     def opponent_shares(self) -> tuple[Floats, Floats, Floats]:
         """Return how often the opponent played each action, its share of all, and of the recent outcomes: (k,) each."""
         k = self.visits.shape[1]
@@ -185,17 +159,6 @@ class Records:
         late = np.bincount(recent[recent != UNKNOWN], minlength=k)
         visits: Floats = self.visits.sum(axis=0)
         return visits, visits / max(1.0, visits.sum()), late / max(1, late.sum())
-
-    def opponent_frame(self, labels: Labels) -> polars.DataFrame:
-        """Return one row per action of the opponent: how often it was seen, and its shares."""
-        pl, (visits, share, recent) = require("polars"), self.opponent_shares()
-        columns = {
-            "opponent": np.arange(len(visits)),
-            "visits": visits.astype(np.int64),
-            "share": share,
-            "recent": recent,
-        }
-        return labels.name(pl.DataFrame(columns))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all that is recorded, for a file."""
@@ -250,11 +213,6 @@ class Labels(NamedTuple):
             pl.col(column).replace_strict(list(range(len(names))), list(names), return_dtype=pl.String)
             for column, names in names.items()
         )
-
-
-def _with_nulls(values: Floats, null: NDArray[np.bool_]) -> list[float | None]:
-    pairs = zip(values.ravel().tolist(), null.ravel().tolist(), strict=True)
-    return [None if missing else value for value, missing in pairs]
 
 
 class Ticket(int):

@@ -104,6 +104,16 @@ class NamedGame:
         vars(changed).update(changes)
         return changed
 
+    def _content(self) -> tuple[Any, ...]:
+        """Return what equal games share: all but their names."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NamedGame) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
 
 class ZeroSumGame(NamedGame):
     """A game of two players, of whom one wins what the other loses: a `Game` with a matrix, or a `GenomeGame`.
@@ -318,12 +328,6 @@ class Game(ZeroSumGame, Interchange):
             self.noise,
             self.payoff_range,
         )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Game) and self._content() == other._content()
-
-    def __hash__(self) -> int:
-        return hash(self._content())
 
     def __repr__(self) -> str:
         m, n = self.shape

@@ -336,9 +336,6 @@ class GenomeGame(ZeroSumGame):
                 parts.append(inspect.getsource(code))
         return "\n".join(parts)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, GenomeGame) and self._content() == other._content()
-
     def __hash__(self) -> int:
         return hash((type(self), self.n, self.payoff_range))
 

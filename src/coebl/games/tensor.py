@@ -246,12 +246,6 @@ class TensorGame(NamedGame):
         payoffs = tuple((payoff + 0.0).tobytes() for payoff in self.payoffs)  # + 0.0: -0.0 and 0.0 are the same
         return (self.shape, payoffs, self.labels, self.seats, self.noise, self.noise_between, self.ranges)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TensorGame) and self._content() == other._content()
-
-    def __hash__(self) -> int:
-        return hash(self._content())
-
     def __repr__(self) -> str:
         return f"<TensorGame {self.spec or self.name!r}, {' x '.join(map(str, self.shape))}, {self.noise}>"
 
