@@ -85,6 +85,7 @@ class MadeUp:
             "seeds": (),
             "metrics": (),
             "payoff_range": None,
+            "seats": None,
         }
         stored = {"learners": self.learner_info, "metric_info": self.metric_info}
         return [

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from coebl import Study, simulate
 from coebl.core.errors import InputError
 from coebl.evidence.pairwise import rank
 from coebl.games import TensorGame, parse_game
+from coebl.report.content import Presentation, read_content
 from coebl.study import Results
 from coebl.study.record import write_record
 from study_runs import go
@@ -207,3 +209,36 @@ def test_a_ranking_counts_zero_sum_games_by_regret_and_others_by_payoff(tmp_path
     )
     shown = " ".join(coebl("results", tmp_path / "out").stdout.split())
     assert "won by pseudo_regret after the last round; in a game that is not zero-sum, by payoff against" in shown
+
+
+def test_the_page_shows_matches_of_any_number_of_seats(folder, tmp_path, coebl):
+    assert coebl("report", folder, "--out", tmp_path / "page.html").returncode == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "not shown: " not in page
+    assert "buyer, seller, state in market" in page
+    assert "player1, player2, player3 in Jordan’s game" in page or "player3 in Jordan&#39;s game" in page
+    content = read_content(Results(folder), ["payoff", "payoff:3", "pseudo_regret"], Presentation("general"))
+    specs = [learner["spec"] for learner in content.learners]
+    jordan = [(specs[match["row"]], specs[match["column"]]) for match in content.matches[_place(content, "jordan")]]
+    others = ["exp3 v exp3", "exp3 v hedge", "hedge v exp3", "hedge v hedge"]
+    ours = {(first, other) for first in ("exp3", "hedge") for other in others}
+    alone = {("exp3", "exp3 v exp3"): ("exp3", "exp3"), ("hedge", "hedge v hedge"): ("hedge", "hedge")}
+    assert {*jordan} == {alone.get(match, match) for match in ours}
+    title = next(learner["title"] for learner in content.learners if learner["spec"] == "exp3 v hedge")
+    assert title == "Exp3 v Hedge"
+    decided = {match["decided"] for match in content.matches[_place(content, "chicken")]}
+    assert decided == {"untested"}  # no sign says who is ahead
+    assert content.table_metric == "pseudo_regret"
+
+
+def test_a_page_without_zero_sum_games_does_not_speak_of_rows(tmp_path, coebl):
+    go(Study(games=["jordan"], learners=["exp3", "uniform"], rounds=10, seeds=3), tmp_path / "out")
+    coebl("report", tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    text = " ".join(re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]*>", " ", page, flags=re.S).split())
+    assert not re.findall(r"row (?:player|learner)|column (?:player|learner)|[Hh]ead to head", text)
+    assert "by payoff against the same opponents in the same seat" in text
+
+
+def _place(content, spec):
+    return [game["spec"] for game in content.games].index(spec)

@@ -17,7 +17,7 @@ from coebl.evidence import ALPHA, Band
 from coebl.evidence.pairwise import Families, Ranking, rank
 from coebl.evidence.pairwise import pairwise as test_pairings
 from coebl.learners import LEARNERS
-from coebl.naming import Known, MetricWords, find_sweeps, known_to, metric_words
+from coebl.naming import Known, MetricWords, find_sweeps, game_title, known_to, metric_words
 from coebl.plots.curves import Reference
 from coebl.plots.sweep import LAST
 from coebl.report.legend import (
@@ -55,10 +55,10 @@ class PageCurve(TypedDict):
 
 
 class PageMatch(TypedDict):
-    """A match of two learners, which are indices into the list of learners."""
+    """A match, with indices into the list of learners."""
 
-    row: int
-    column: int
+    row: int  # the learner in the first seat
+    column: int  # that in the second seat; of more seats, all others as one entry
     winner: int | None  # after correction, or before it only
     decided: str  # "after" correction, "before" it only, "no", or "untested"
     curves: dict[int, PageCurve]  # by the index of the metric
@@ -101,6 +101,8 @@ class Content:
     rounds: list[list[int]] = field(default_factory=list)  # shared by curves
     notices: list[str] = field(default_factory=list)
     below_zero: set[str] = field(default_factory=set)  # metrics that any run has below 0
+    seats: dict[str, str] = field(default_factory=dict)  # names of the seats of games that are not zero-sum, by title
+    has_zero_sum: bool = True  # True if any game is zero-sum
     _places: dict[tuple[int, ...], int] = field(default_factory=dict)  # of the rounds in their list
 
     def shared(self, rounds: Sequence[int]) -> int:
@@ -119,12 +121,17 @@ class Content:
     @cached_property
     def table_metric(self) -> str | None:
         """The metric of the head-to-head table: the first one whose sign shows who is ahead."""
-        if self.ranking:
+        if self.ranking and self.metrics[self.ranking.metric].signed:
             return self.ranking.metric
         duels = [match for matches in self.matches for match in matches if match["row"] != match["column"]]
         drawn = {place for match in duels for place in match["curves"]}
         signed = (name for place, (name, words) in enumerate(self.metrics.items()) if words.signed and place in drawn)
         return next(signed, None)
+
+    @property
+    def has_more_seats(self) -> bool:
+        """True if any game has more than two seats."""
+        return any(seats.count(", ") > 1 for seats in self.seats.values())
 
     @property
     def is_ranked(self) -> bool:
@@ -167,6 +174,7 @@ class Content:
                 metric_entry(name, words) | {"floored": name not in self.below_zero}
                 for name, words in self.metrics.items()
             ],
+            "seats": ["first seat", "other seats"] if self.has_more_seats else ["row", "column"],  # heads of columns
             "rounds": self.rounds,
             "logarithmic": [are_logarithmic(rounds) for rounds in self.rounds],
             "presets": [preset.entry(self.games) for preset in self.show.presets],
@@ -179,9 +187,9 @@ class Content:
 
     def _reference(self, game: int) -> dict[str, Any] | None:
         """Return the reference line of a square game, by the index of the rounds at which it is drawn."""
-        rows, columns = self.games[game]["actions"] or (0, 1)
+        rows, *others = self.games[game]["actions"] or (0, 1)
         reference = self.show.reference
-        if reference is None or rows != columns:
+        if reference is None or others != [rows]:
             return None
         selves = [match["curves"].values() for match in self.matches[game] if match["row"] == match["column"]]
         places = sorted({curve["grid"] for curves in selves for curve in curves})
@@ -194,8 +202,8 @@ class Content:
 
 def read_content(results: Results, metrics: Sequence[str], show: Presentation) -> Content:
     """Read all results; if there are several noises, each game is there once per noise."""
-    known = known_to(results)
-    labels = sorted({(record.game, record.players, record.noise) for record in results.records()})
+    known, records = known_to(results), results.records()
+    labels = sorted({(record.game, record.players, record.noise) for record in records})
     labels.sort(key=lambda label: tuple(map(natural, label[1])))
     several = len({noise for *_, noise in labels}) > 1
     games = [
@@ -203,16 +211,19 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
         for game, noise in dict.fromkeys((game, noise) for game, _, noise in labels)
     ]
     specs = list(dict.fromkeys(spec for _, players, _ in labels for spec in players))
+    groups = [column for _, players, _ in labels if (column := _seated(players)[1]) not in specs]
     shown = [spec for preset in show.presets for game in games for spec in preset.on(game["spec"])]
     sweeps = find_sweeps(specs, known)
     content = Content(
         metrics={name: metric_words(name, known) for name in metrics},
-        learners=learner_entries(specs, shown, sweeps, known),
+        learners=learner_entries(specs, shown, sweeps, known, groups),
         sweeps=[sweep_entry(sweep, known) for sweep in sweeps],
         show=show,
         strongest=show.strongest or next(filter(_sees_policies, specs), ""),
         known=known,
         ranking=rank(results),
+        seats={game_title(one.game): ", ".join(one.seats) for one in records if one.seats},
+        has_zero_sum=any(not one.seats for one in records),
     )
     points = max(_FEWEST_POINTS, min(_POINTS, _NUMBERS // (2 * max(1, len(labels) * len(metrics)))))
     for game in sorted(games, key=game_order):
@@ -239,9 +250,8 @@ def _read_game(
                 curves.setdefault(match, {})[place] = curve
     places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
     recorded = set(frame.select(_MATCH).unique().iter_rows())
-    for players in filter(lambda match: match not in recorded, played):
-        reason = "no metric of this page was recorded" if len(players) == 2 else "only matches of two players are"
-        _notice(content, players, game, reason)
+    for players in filter(lambda match: _seated(match) not in recorded, played):
+        _notice(content, players, game, "no metric of this page was recorded")
     if curves:
         content.games.append(game)
         content.matches.append(
@@ -260,8 +270,9 @@ def _frame(results: Results, content: Content, game: Mapping[str, Any], **option
     pl = require("polars")
     metrics = [name for name in content.metrics if name in results.metrics]
     frame = results.curves(metrics, game=game["spec"], noise=game["noise"] or None, **options)
-    frame = frame.filter(pl.col("players").list.len() == 2)
-    frame = frame.with_columns(row=pl.col("players").list.first(), column=pl.col("players").list.last())
+    seated = {tuple(players): _seated(players) for players in frame["players"].unique()}
+    pairs = [seated[tuple(players)] for players in frame["players"]]
+    frame = frame.with_columns(pl.DataFrame(pairs, schema=dict.fromkeys(_MATCH, pl.String), orient="row"))
     lengths = frame.select(*_MATCH, "rounds").unique().group_by(_MATCH).agg(pl.col("rounds").sort())
     for row, column, rounds in lengths.filter(pl.col("rounds").list.len() > 1).iter_rows():
         several = " and ".join(map(str, rounds))
@@ -270,6 +281,16 @@ def _frame(results: Results, content: Content, game: Mapping[str, Any], **option
     below = [name for name in metrics if (frame[name] < 0).any()]
     content.below_zero.update(below)
     return frame
+
+
+def _seated(players: Sequence[str]) -> tuple[str, str]:
+    """Return the learner in the first seat, and all others as one name; in self-play that of the first.
+
+    >>> _seated(["ucb", "exp3"]), _seated(["ucb", "exp3", "ucb"]), _seated(["ucb", "ucb", "ucb"])
+    (('ucb', 'exp3'), ('ucb', 'exp3 v ucb'), ('ucb', 'ucb'))
+    """
+    first, *others = players
+    return first, first if {*others} == {first} else " v ".join(others)
 
 
 def _notice(content: Content, players: Sequence[str], game: Mapping[str, Any], reason: str) -> None:
@@ -309,7 +330,8 @@ def _add_outcomes(results: Results, content: Content) -> None:
     else:
         pairings = test_pairings(results.last([metric]), metric, family=family) if metric else []
     several = any(game["noise"] for game in content.games)
-    tested = {(one.game, one.noise if several else "", frozenset((one.first, one.second))): one for one in pairings}
+    duels = [pairing for pairing in pairings if not pairing.own]
+    tested = {(one.game, one.noise if several else "", frozenset((one.first, one.second))): one for one in duels}
     specs = [learner["spec"] for learner in content.learners]
     for game, matches in zip(content.games, content.matches, strict=True):
         for match in matches:

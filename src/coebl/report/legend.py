@@ -91,13 +91,16 @@ def _actions(spec: str) -> list[int] | None:
 
 
 def learner_entries(
-    specs: Sequence[str], plainest: Sequence[str], sweeps: Sequence[Sweep], known: Known
+    specs: Sequence[str], plainest: Sequence[str], sweeps: Sequence[Sweep], known: Known, groups: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Return every learner with its look and its place in a sweep; `plainest` are those that any preset shows."""
+    """Return every learner with its look and its place in a sweep; `plainest` are those that any preset shows.
+
+    The `groups` of several learners in a match, as "ucb v exp3", follow; they look as their first learner does.
+    """
     titles = learner_titles(specs, known)
     swept = {spec: place for place, sweep in enumerate(sweeps) for spec in sweep.values}
-    return [
-        {
+    entries = {
+        spec: {
             "spec": spec,
             "title": titles[spec],
             "marked": titles[spec] + ("\u00a0†" if _sees(spec, known) else ""),  # in tables
@@ -110,7 +113,12 @@ def learner_entries(
             "sees": _sees(spec, known),
         }
         for spec, look in looks(specs, plainest, known).items()
-    ]
+    }
+    for group in groups:
+        title = " v ".join(titles[spec] for spec in group.split(" v "))
+        alike = entries[group.split(" v ")[0]]
+        entries[group] = alike | {"spec": group, "title": title, "marked": title, "sweep": None, "value": None}
+    return list(entries.values())
 
 
 def learner_colours(learners: Sequence[Mapping[str, Any]]) -> str:

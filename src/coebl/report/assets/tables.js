@@ -248,7 +248,7 @@ function connectDuels() {
 // ---- Downloads
 
 const HAS_NOISES = PAGE.games.some((game) => game.noise);
-const COLUMNS = ["game", ...(HAS_NOISES ? ["noise"] : []), "row", "column", "metric", "round", "mean", "low", "high", "seeds"];
+const COLUMNS = ["game", ...(HAS_NOISES ? ["noise"] : []), ...PAGE.seats, "metric", "round", "mean", "low", "high", "seeds"];
 const saveCsv = (titles, rows) => save(nameOf(titles, "csv"), "text/csv", csv([COLUMNS, ...rows]));
 
 function dataRow(game, row, column, metric, round, { mean, half, seeds }) {
