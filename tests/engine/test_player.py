@@ -555,3 +555,45 @@ def test_files_of_format_3_are_loaded(spec):
     player.observe(player.tickets[61], reward=2500.0, opponent=1)
     assert player.act().label in ("a", "b", "c")
     assert player.ticket().round == 63
+
+
+def test_several_opponents_are_one_who_plays_their_joint_actions(tmp_path):
+    names = ["high, 0", "high, 1", "high, 2", "low, 0", "low, 1", "low, 2"]
+    several = Player("ots-rm", actions=["a", "b"], opponents=(["high", "low"], 3), seed=4)
+    one = Player("ots-rm", actions=["a", "b"], opponent_actions=names, seed=4)
+    rng = np.random.default_rng(2)
+    for step in range(60):
+        reward, high, number = rng.normal(), int(rng.integers(2)), int(rng.integers(3))
+        assert several.act() == one.act()
+        several.observe(reward=reward, opponent=(["high", "low"][high], number) if step % 2 else (high, number))
+        one.observe(reward=reward, opponent=3 * high + number)
+        if step == 30:
+            several.save(tmp_path / "player.npz")
+            several = Player.load(tmp_path / "player.npz")
+            several = pickle.loads(pickle.dumps(several))
+    np.testing.assert_array_equal(several.policy, one.policy)
+    assert several.estimates().equals(one.estimates())
+    assert several.opponent()["opponent"].to_list() == names
+    assert several.history().row(-1)[3] in names
+    assert several.value() == one.value()
+    assert repr(several) == "<Player ots-rm, 2 x 2 x 3, round 61>"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Player("exp3", 2, 3, opponents=(2, 2)), "opponent_actions and opponents are both given"),
+        (lambda: Player("exp3", 2, opponents=3), r"opponents is 3; accepted: for each opponent the number of its"),
+        (lambda: Player("exp3", 2, opponents=(3, 0)), r"opponents\[1\] is 0"),
+        (lambda: _observe(1, opponents=(3, 2)), "of each of the 2 opponents"),
+        (lambda: _observe((1, 2), opponents=(3, 2)), r"opponent\[1\] is 2"),
+        (lambda: _observe((1, 2), opponent_actions=3), r"opponent is \(1, 2\); accepted: 0 .. 2"),
+    ],
+)
+def test_mistakes_with_several_opponents_are_one_line(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def _observe(opponent, **settings):
+    Player("exp3", 2, **settings).observe(action=0, reward=1, opponent=opponent)

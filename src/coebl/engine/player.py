@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import math
 import os
 import secrets
 import threading
@@ -24,7 +26,7 @@ from coebl.engine.units import MOST_ROUNDS, Units, check_noise, check_reward, ch
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
 
-_SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range", "noise")
+_SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range", "noise", "opponents")
 _TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
 _SURE_FREEDOM, _WRONG_NOISE = 30, 3.0  # degrees of freedom, and the factor by which a given noise is clearly wrong
 _MOST_OPEN = 1024  # tickets; beyond it the oldest is forgotten
@@ -47,6 +49,8 @@ class Player(Insight):
             outside than its width causes a warning, once. With None it is learned from the rewards.
         noise: the standard deviation of the rewards of one pair of actions, in the units of the rewards. With None it
             is learned.
+        opponents: if there are several, the number of actions of each, or their labels, in place of opponent_actions:
+            (3, 2). They count as one opponent, who plays their joint actions, and `observe` takes one action of each.
 
     >>> player = Player("exp3", actions=2, seed=1)
     >>> for _ in range(200):
@@ -54,6 +58,10 @@ class Player(Insight):
     ...     player.observe(reward=1.0 if action == 1 else -1.0)
     >>> bool(player.policy[1] > 0.8)
     True
+    >>> player = Player("ots-rm", actions=2, opponents=(["high", "low"], 3))
+    >>> player.observe(action=1, opponent=("low", 2), reward=0.5)
+    >>> player.estimates().filter(visits=1).row(0)[:4]
+    (1, 'low, 2', 1, 0.5)
     """
 
     def __init__(
@@ -65,6 +73,7 @@ class Player(Insight):
         seed: int | None = 0,
         payoff_range: tuple[float, float] | None = None,
         noise: float | None = None,
+        opponents: Sequence[int | Sequence[str]] | None = None,
     ) -> None:
         self.learner = parse_learner(learner)
         if "indices" not in self.learner.plays:
@@ -74,19 +83,24 @@ class Player(Insight):
         self.actions, own_labels = _count_actions("actions", actions)
         self.opponent_actions: int | None = None
         opponent_labels = None
-        if opponent_actions is not None:
+        self.opponents = None if opponents is None else _each_opponent(opponents, opponent_actions)
+        if self.opponents is not None:
+            self.opponent_actions = math.prod(map(len, self.opponents))
+        elif opponent_actions is not None:
             self.opponent_actions, opponent_labels = _count_actions("opponent_actions", opponent_actions)
         elif self.learner.sees:
             raise InputError(
                 f"opponent_actions is None, and {self.learner} learns from what the opponent does; accepted: the "
                 "number of the opponent's actions. Pass opponent_actions=."
             )
-        self.labels = Labels(own_labels, opponent_labels)
         if self.actions * (self.opponent_actions or 1) > MOST_ENTRIES:
             raise InputError(
                 f"actions x opponent_actions is {self.actions:,} x {self.opponent_actions or 1:,}; accepted: at most "
                 f"{MOST_ENTRIES:,} together, since numbers are kept for each pair. Leave out actions that are alike."
             )
+        if self.opponents is not None:
+            opponent_labels = tuple(map(", ".join, itertools.product(*self.opponents)))  # the last varies fastest
+        self.labels = Labels(own_labels, opponent_labels)
         self.horizon = None if horizon is None else check_integer("horizon", horizon, 1, MOST_ROUNDS)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
         self.payoff_range = None if payoff_range is None else check_scale(payoff_range)
@@ -187,7 +201,7 @@ class Player(Insight):
         ticket: Ticket | None = None,
         *,
         reward: float,
-        opponent: int | str | None = None,
+        opponent: int | str | Sequence[int | str] | None = None,
         action: int | str | None = None,
     ) -> None:
         """Report the outcome of a round.
@@ -198,7 +212,7 @@ class Player(Insight):
         Args:
             ticket: the one that `ticket` or `act` returned; by default, the one of `act`.
             reward: the reward of the action that was played.
-            opponent: the number or label of the opponent's action, if it is known.
+            opponent: the number or label of the opponent's action, if it is known; of several, one for each.
             action: the number or label of the action that was played, if it is not the one that was advised. Without a
                 ticket and before `act`, it is a move that was made without asking.
         """
@@ -277,9 +291,11 @@ class Player(Insight):
                 self._seated.move(self._learned + 1, 0)
                 self._teach(*(outcome[name].item() for name in ("action", "opponent", "reward", "probability")))
 
-    def _opponent_number(self, opponent: int | str | None) -> int:
+    def _opponent_number(self, opponent: int | str | Sequence[int | str] | None) -> int:
         if opponent is None:
             return UNKNOWN
+        if self.opponents is not None:
+            return _joint_number(opponent, self.opponents)
         most = 2**31 if self.opponent_actions is None else self.opponent_actions
         return _number("opponent", opponent, most, self.labels.opponent)
 
@@ -328,7 +344,8 @@ class Player(Insight):
             content = {
                 "learner": str(self.learner),
                 "actions": self.labels.own or self.actions,
-                "opponent_actions": self.labels.opponent or self.opponent_actions,
+                "opponent_actions": None if self.opponents else self.labels.opponent or self.opponent_actions,
+                **({"opponents": self.opponents} if self.opponents else {}),
                 **{name: getattr(self, name) for name in ("horizon", "seed", "payoff_range", "noise")},
                 "issued": self._issued,
                 "learned": self._learned,
@@ -458,6 +475,8 @@ class Player(Insight):
 
     def __repr__(self) -> str:
         opponent = "" if self.opponent_actions is None else f" x {self.opponent_actions}"
+        if self.opponents is not None:
+            opponent = "".join(f" x {len(names)}" for names in self.opponents)
         return f"<Player {self.learner}, {self.actions}{opponent}, round {self.round}>"
 
 
@@ -471,7 +490,32 @@ def _count_actions(argument: str, actions: int | Sequence[str]) -> tuple[int, tu
     return len(labels), labels
 
 
-def _number(argument: str, action: int | str, actions: int, labels: Sequence[str] | None) -> int:
+def _each_opponent(opponents: Any, opponent_actions: Any) -> tuple[tuple[str, ...], ...]:
+    """Return the labels of the actions of each opponent, by default their numbers."""
+    if opponent_actions is not None:
+        raise InputError("opponent_actions and opponents are both given; accepted: one of them.")
+    if isinstance(opponents, (str, bytes)) or not isinstance(opponents, Sequence) or not opponents:
+        raise InputError(
+            f"opponents is {shorten(opponents)}; accepted: for each opponent the number of its actions, or their "
+            "labels, such as (3, 2)."
+        )
+    counted = (_count_actions(f"opponents[{place}]", actions) for place, actions in enumerate(opponents))
+    return tuple(tuple(map(str, range(count))) if labels is None else labels for count, labels in counted)
+
+
+def _joint_number(opponent: Any, opponents: Sequence[Sequence[str]]) -> int:
+    """Return the number of the joint action of several opponents, of which the last varies fastest."""
+    if isinstance(opponent, (str, bytes)) or not isinstance(opponent, Sequence) or len(opponent) != len(opponents):
+        raise InputError(
+            f"opponent is {shorten(opponent)}; accepted: an action of each of the {len(opponents)} opponents, or None."
+        )
+    joint = 0
+    for place, (action, names) in enumerate(zip(opponent, opponents, strict=True)):
+        joint = joint * len(names) + _number(f"opponent[{place}]", action, len(names), names)
+    return joint
+
+
+def _number(argument: str, action: Any, actions: int, labels: Sequence[str] | None) -> int:
     """Return the number of an action that is given by its number or its label."""
     if isinstance(action, (int, np.integer)) and 0 <= action < actions and not isinstance(action, bool):
         return int(action)
