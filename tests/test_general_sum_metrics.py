@@ -1,6 +1,7 @@
 """Metrics of games of any number of players: by enumeration, in any units, for any blocks and batch."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -100,6 +101,7 @@ def test_a_seat_is_named_by_its_number():
     second = metric_class("swap_regret:2")
     assert second is metric_class("swap_regret:2")
     assert (second.name, second.title, second.seat) == ("swap_regret:2", "Swap regret, seat 2", 1)
+    assert pickle.loads(pickle.dumps(second)) is second  # a result of another process has it
     result = simulate("jordan", "exp3", "ucb", "hedge", rounds=20, seeds=2, metrics=["swap_regret:1", "swap_regret:3"])
     assert list(result.metrics) == ["swap_regret", "swap_regret:3"]
     np.testing.assert_array_equal(result.final("swap_regret:1"), result.final("swap_regret"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -158,7 +159,20 @@ class Metric:
 def _of_seat(metric: type[Metric], number: int) -> type[Metric]:
     words = {"name": f"{metric.name}:{number}", "title": f"{metric.title}, seat {number}", "seat": number - 1}
     words |= {"definition": f"{metric.definition}, of seat {number}", "__doc__": metric.__doc__, "by_seat": False}
-    return type(f"{metric.__name__}{number}", (metric,), words)
+    made: Any = _OfSeat(f"{metric.__name__}{number}", (metric,), words)
+    of_seat: type[Metric] = made
+    return of_seat
+
+
+class _OfSeat(type):
+    """The type of the classes that `_of_seat` makes, which pickle has to make again."""
+
+
+def _made_by(metric: Any) -> Any:
+    return _of_seat, (metric.__base__, metric.seat + 1)
+
+
+copyreg.pickle(_OfSeat, _made_by)
 
 
 def _missing(game: Any, need: Need) -> str:
