@@ -1,4 +1,4 @@
-"""Interchange with the real OpenSpiel, Nashpy and Gambit: round trips, and agreement on values."""
+"""Interchange with the real OpenSpiel, Nashpy, Gambit and QuantEcon: round trips, and agreement on equilibria."""
 
 from __future__ import annotations
 
@@ -12,10 +12,21 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.games import Game
+from coebl.games import Game, TensorGame, parse_game
 
 GAME = Game(
     [[3, 0, 5.25], [1, 2, 1 / 3]], name="lopsided", row_labels=["up", "down"], column_labels=["left", "mid dle", '"r"']
+)
+GENERAL = TensorGame(
+    ([[3, 0, 5.25], [1, 2, 1 / 3]], [[1, 0, -2], [0.5, 4, 1 / 7]]),
+    name="general",
+    labels=[["up", "down"], ["left", "mid dle", '"r"']],
+)
+THREE = TensorGame(
+    np.random.default_rng(1).uniform(-3, 5, (3, 2, 3, 4)),
+    name="three",
+    labels=[["a", "b"], ["c", "d", "e"], None],
+    seats=["ann", "bob", "cy"],
 )
 
 
@@ -28,6 +39,7 @@ def library(name: str) -> Any:
 pyspiel = pytest.fixture(lambda: library("pyspiel"), name="pyspiel")
 nashpy = pytest.fixture(lambda: library("nashpy"), name="nashpy")
 pygambit = pytest.fixture(lambda: library("pygambit"), name="pygambit")
+quantecon = pytest.fixture(lambda: library("quantecon.game_theory"), name="quantecon")
 
 
 def test_openspiel_round_trip(pyspiel: Any) -> None:
@@ -166,13 +178,85 @@ def test_gambit_games_in_extensive_form_and_of_rationals(pygambit: Any) -> None:
 
 def test_gambit_games_that_are_not_two_player_constant_sum(pygambit: Any) -> None:
     three = read_nfg(pygambit, 'NFG 1 R "three" { "A" "B" "C" } { 1 1 1 } 1 2 3')
-    with pytest.raises(InputError, match=r"the Gambit game 'three' has 3 players; accepted: two\."):
+    with pytest.raises(InputError, match=r"the Gambit game 'three' has 3 players; accepted: two\. For more: the"):
         Game.from_gambit(three)
     general = read_nfg(pygambit, 'NFG 1 R "general" { "A" "B" } { 2 1 } 1 2 3 4')
     with pytest.raises(
-        InputError, match=r"the Gambit game 'general': the game is not constant-sum: .* row 1, column 0 to 7"
+        InputError,
+        match=r"the Gambit game 'general' is not constant-sum: .* row 1, column 0 to 7.*method of TensorGame\.",
     ):
         Game.from_gambit(general)
+
+
+def test_openspiel_games_that_are_not_zero_sum(pyspiel: Any) -> None:
+    theirs = GENERAL.to_openspiel()
+    assert theirs.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM
+    assert (theirs.row_utility(0, 2), theirs.col_utility(0, 2)) == (5.25, -2)
+    assert TensorGame.from_openspiel(theirs) == GENERAL
+    dilemma = TensorGame.from_openspiel("matrix_pd")
+    assert dilemma.labels[0] == ("Cooperate", "Defect")
+    [equilibrium] = dilemma.equilibria()
+    assert equilibrium.payoffs == (1, 1)
+    pennies = TensorGame.from_openspiel("matching_pennies_3p")
+    assert pennies.labels == (("Heads", "Tails"),) * 3
+    for own, jordan in zip(pennies.payoffs, parse_game("jordan").payoffs, strict=True):
+        np.testing.assert_array_equal(own, jordan)
+
+
+def test_openspiel_games_of_three_players(pyspiel: Any) -> None:
+    theirs = THREE.to_openspiel()
+    assert list(theirs.shape()) == [2, 3, 4]
+    assert theirs.player_utility(1, [1, 2, 3]) == THREE.payoffs[1][1, 2, 3]
+    back = TensorGame.from_openspiel(theirs)
+    assert (back.name, back.labels) == ("three", THREE.labels)
+    np.testing.assert_array_equal(back.payoffs, THREE.payoffs)
+
+
+def test_openspiel_trees_of_three_players_become_tensors(pyspiel: Any) -> None:
+    tree = pyspiel.convert_to_turn_based(THREE.to_openspiel())
+    np.testing.assert_array_equal(TensorGame.from_openspiel(tree).payoffs, THREE.payoffs)
+    with pytest.raises(InputError, match="'kuhn_poker' has 65,536 x 65,536 x 65,536 combinations of pure"):
+        TensorGame.from_openspiel("kuhn_poker(players=3)")
+
+
+def test_nashpy_games_that_are_not_zero_sum(nashpy: Any) -> None:
+    theirs = GENERAL.to_nashpy()
+    np.testing.assert_array_equal(theirs.payoff_matrices, GENERAL.payoffs)
+    assert TensorGame.from_nashpy(theirs) == TensorGame(GENERAL.payoffs)
+    ours = [np.concatenate(profile.strategies) for profile in GENERAL.equilibria()]
+    found = [np.concatenate(pair) for pair in theirs.support_enumeration()]
+    np.testing.assert_allclose(sorted(map(list, ours)), sorted(map(list, found)), atol=1e-9)
+    with pytest.raises(InputError, match=r"three has 3 players; Nashpy has games of two. Use to_gambit\(\)"):
+        THREE.to_nashpy()
+
+
+@pytest.mark.parametrize("game", [GENERAL, THREE], ids=str)
+def test_gambit_games_of_any_sum_and_number_of_players(game: TensorGame, pygambit: Any) -> None:
+    theirs = game.to_gambit()
+    np.testing.assert_array_equal([np.array(t, dtype=float) for t in theirs.to_arrays(dtype=float)], game.payoffs)
+    back = TensorGame.from_gambit(theirs)
+    assert back == game
+    assert back.name == game.name
+
+
+@pytest.mark.parametrize("game", [GENERAL, THREE], ids=str)
+def test_quantecon_round_trip(game: TensorGame, quantecon: Any) -> None:
+    theirs = game.to_quantecon()
+    for joint in np.ndindex(*game.shape):
+        np.testing.assert_array_equal(theirs[joint], [payoff[joint] for payoff in game.payoffs])
+    assert TensorGame.from_quantecon(theirs) == TensorGame(game.payoffs)
+    if game is GENERAL:
+        ours = [np.concatenate(profile.strategies) for profile in game.equilibria()]
+        found = [np.concatenate(pair) for pair in quantecon.support_enumeration(theirs)]
+        np.testing.assert_allclose(sorted(map(list, ours)), sorted(map(list, found)), atol=1e-9)
+
+
+def test_quantecon_games_of_zero_sum(quantecon: Any) -> None:
+    theirs = GAME.to_quantecon()
+    np.testing.assert_array_equal(theirs.players[1].payoff_array, -GAME.payoff.T)
+    assert Game.from_quantecon(theirs) == Game(GAME.payoff)
+    with pytest.raises(InputError, match="the QuantEcon game has 3 players; accepted: two"):
+        Game.from_quantecon(THREE.to_quantecon())
 
 
 @pytest.mark.parametrize(
@@ -181,10 +265,11 @@ def test_gambit_games_that_are_not_two_player_constant_sum(pygambit: Any) -> Non
         (Game.from_openspiel, "a pyspiel.Game, or the name of one"),
         (Game.from_nashpy, "a nashpy.Game"),
         (Game.from_gambit, "a pygambit.Game"),
+        (TensorGame.from_quantecon, "a quantecon.game_theory.NormalFormGame"),
     ],
 )
 def test_other_objects_are_rejected(
-    convert: Callable[[Any], Game], accepted: str, pyspiel: Any, nashpy: Any, pygambit: Any
+    convert: Callable[[Any], Game], accepted: str, pyspiel: Any, nashpy: Any, pygambit: Any, quantecon: Any
 ) -> None:
     with pytest.raises(InputError, match=rf"game is \[\[1, 2\]\]; accepted: {accepted}"):
         convert([[1, 2]])
@@ -199,12 +284,15 @@ def test_other_objects_are_rejected(
         ("nashpy", lambda: Game.from_nashpy(None)),
         ("pygambit", GAME.to_gambit),
         ("pygambit", lambda: Game.from_gambit(None)),
+        ("quantecon", THREE.to_quantecon),
+        ("quantecon", lambda: TensorGame.from_quantecon(None)),
     ],
 )
 def test_a_missing_library_is_named_with_the_command(
     name: str, use: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, name, None)
+    for module in (name, "quantecon.game_theory"):
+        monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError) as caught:
         use()
     assert str(caught.value) == f"this needs {name}; run: pip install 'coebl[interchange]'"

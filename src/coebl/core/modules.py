@@ -21,7 +21,7 @@ _EXTRAS = {  # the optional packages that each extra installs
     "report": ("matplotlib", "vl_convert", "jinja2", "markupsafe"),
     "dask": ("distributed",),
     "cuda": ("cupy", "cupyx"),
-    "interchange": ("nashpy", "pygambit", "pyspiel"),
+    "interchange": ("nashpy", "pygambit", "pyspiel", "quantecon"),
 }
 _USERS = "_coebl_user_"  # the beginning of the names of modules that are users' files
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from coebl.core.arrays import Floats, Ints, check_payoff, check_range
 from coebl.core.errors import InputError, printable, shorten
 from coebl.games.interchange import Interchange
+from coebl.games.nfg_format import check_constant_sum
 from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
@@ -288,6 +289,24 @@ class Game(ZeroSumGame, Interchange):
         payoffs = self.payoff if payoff is None else payoff
         reward = self.noise.reward(payoffs[tuple(actions)], draw, self.payoff_range)
         return reward, -reward
+
+    @classmethod
+    def _from_tensors(
+        cls, tensors: Sequence[Floats], what: str, labels: Sequence[Sequence[str] | None], **named: Any
+    ) -> Self:
+        cls._check_players(len(tensors), what)
+        row, column = tensors
+        check_constant_sum(row, column, what)
+        named.pop("seats", None)
+        return cls(row, row_labels=labels[0], column_labels=labels[1], **named)
+
+    @classmethod
+    def _check_players(cls, count: int, what: str) -> None:
+        if count != 2:
+            raise InputError(f"{what} has {count} players; accepted: two. For more: the same method of TensorGame.")
+
+    def _tensors(self) -> tuple[list[Floats], list[list[str]]]:
+        return [self.payoff.copy(), 0.0 - self.payoff], [list(self.row_labels), list(self.column_labels)]
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:

@@ -19,10 +19,11 @@ from coebl.core.errors import InputError, shorten
 _SAME_SUM = 1e-9  # relative to the largest payoff
 
 
-def parse_nfg(text: str) -> dict[str, Any]:
+def parse_nfg(text: str, tensors: bool = False) -> dict[str, Any]:
     """Return the arguments of `Game` in the text of an NFG file, in its payoff form or its outcome form.
 
-    If there are more than two players, or if payoffs do not add up to one constant, those of `TensorGame`.
+    If there are more than two players, or if payoffs do not add up to one constant, or if `tensors` is true, those of
+    `TensorGame`.
 
     >>> parse_nfg('NFG 1 R "small" { "A" "B" } { { "up" "down" } { "left" } } "" 1/2 -1/2 3 -3')["payoff"]
     array([[0.5],
@@ -51,13 +52,13 @@ def parse_nfg(text: str) -> dict[str, Any]:
         )
     # The first player's action varies fastest.
     payoffs = np.array(entries, dtype=np.float64).reshape(*reversed(shape), len(players))
-    tensors = [payoffs[..., player].T for player in range(len(players))]
+    own = [payoffs[..., player].T for player in range(len(players))]
     named = {"name": title} if title.strip() else {}
-    if len(players) > 2 or differing_sums(*tensors):
+    if tensors or len(players) > 2 or differing_sums(*own):
         seats = {"seats": players} if all(players) and len(set(players)) == len(players) else {}
-        return {"payoffs": tensors, "labels": labels, **seats, **named}
+        return {"payoffs": own, "labels": labels, **seats, **named}
     given = {"row_labels": labels[0], "column_labels": labels[1]}
-    return {"payoff": tensors[0], **{key: own for key, own in given.items() if own}, **named}
+    return {"payoff": own[0], **{key: names for key, names in given.items() if names}, **named}
 
 
 def nfg_text(game: Any) -> str:
@@ -116,8 +117,8 @@ def check_constant_sum(row: Floats, column: Floats, what: str = "the game") -> N
     """
     if differing := differing_sums(row, column):
         raise InputError(
-            f"{what} is not constant-sum: {differing}; accepted: one sum everywhere. For other games: "
-            "Game((row payoffs, column payoffs))."
+            f"{what} is not constant-sum: {differing}; accepted: one sum everywhere. For other games: the same "
+            "method of TensorGame."
         )
 
 

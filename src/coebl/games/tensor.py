@@ -6,13 +6,14 @@ import math
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
 from coebl.core.arrays import MOST_ENTRIES, Floats, Ints
 from coebl.core.errors import InputError, printable, shorten
 from coebl.games.game import SEATS, NamedGame, Range, View, check_labels, has_tensors, known_range
+from coebl.games.interchange import Interchange
 from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
@@ -26,7 +27,7 @@ Between = Literal["independent", "common", "opposite"]
 _SHOWN = 12  # rows, columns or joint actions in the printed table
 
 
-class TensorGame(NamedGame):
+class TensorGame(NamedGame, Interchange):
     """A game of N players, each with its payoffs, which need not add up to zero.
 
     A player sees the joint action of the others as one number, in which the last of them varies fastest.
@@ -86,6 +87,15 @@ class TensorGame(NamedGame):
                 ends = 0.0 - high, 0.0 - low
             ranges.append(known_range(ends, self.payoffs[seat], f"payoff_ranges[{seat}]"))
         self.ranges = tuple(ranges)
+
+    @classmethod
+    def _from_tensors(
+        cls, tensors: Sequence[Floats], what: str, labels: Sequence[Sequence[str] | None], **named: Any
+    ) -> Self:
+        return cls(tensors, labels=labels, **named)
+
+    def _tensors(self) -> tuple[list[Floats], list[list[str]]]:
+        return [payoff.copy() for payoff in self.payoffs], [list(own) for own in self.labels]
 
     @property
     def shape(self) -> tuple[int, ...]:
