@@ -55,7 +55,7 @@ def playable() -> list[str]:
     """Return the learners that a player can have, and that learn."""
     classes = {name: cast(type[Learner], LEARNERS[name].factory) for name in LEARNERS.names}
     seen = {name: kind for name, kind in classes.items() if set(kind.sees) <= {"opponent"}}
-    return [name for name, kind in seen.items() if kind.improves and "indices" in kind.plays]
+    return [kind.example or name for name, kind in seen.items() if kind.improves and "indices" in kind.plays]
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,40}$")]  # of a p
 class Contest(BaseModel):
     """What a player needs to know. A learner is one of a list: a spec from the network might name a file to run."""
 
-    learner: Literal["kin", "strain", "ots-rm", "k-learning", "tsallis-inf"] = "kin"
+    learner: Literal["kin", "strain", "ots-rm", "k-learning", "tsallis-inf"] = "strain"
     actions: int | list[str]
     opponent_actions: int | list[str] | None = None
     horizon: int | None = None
