@@ -5,3 +5,9 @@ document.addEventListener("click", ({ target }) => {
 document.addEventListener("keydown", ({ key }) => {
   if (key === "Escape") document.querySelectorAll("img.large").forEach((image) => image.classList.remove("large"));
 });
+// Replays and the stepper have the theme of the page around them.
+const recolour = () => document.querySelectorAll("iframe").forEach((frame) => {
+  frame.src = `${frame.src.split("#")[0]}#${document.body.dataset.mdColorScheme === "slate" ? "dark" : "light"}`;
+});
+new MutationObserver(recolour).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
+recolour();

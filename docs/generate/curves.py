@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import hashlib
 import inspect
+import re
+import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import chdir, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars
+from matplotlib.figure import Figure
 
 from coebl import simulate
+from coebl.core.errors import InputError
+from coebl.core.modules import require
 from coebl.games import Game, parse_game, parse_matrix
 from coebl.learners import Responder, parse_learner
 from coebl.metrics import metric_class
 from coebl.plots import plot_panels, plot_simplex, save
+from coebl.report import replay
+from coebl.report.embedding import read_asset, vega_script
 from inside import plot_beliefs
 from matrices import plot_matrix
 from repository import ROOT
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from coebl.engine import Result
 
 GAMES = ("biased-rps", "diagonal:n=2", "random-gaussian:m=5,n=8,seed=1")
@@ -77,10 +85,44 @@ def policy_panels(game: str, learner: str) -> bytes:
     return _kept(f"policies {game} {learner}", lambda: plot_simplex(_self_play(game, learner)))
 
 
-def policy_replay(game: str, learner: str) -> str:
-    """The same as a page."""
-    page: str = _self_play(game, learner).replay().html()
-    return page
+def policy_replay(game: str, learner: str, up: str) -> str:
+    """The same as a page; `up` leads from it to the top of the site, where all of them find Vega."""
+
+    def written(path: Path) -> None:
+        page: str = _self_play(game, learner).replay().html()
+        policy = re.search(r'<meta http-equiv="Content-Security-Policy"[^>]*>', page)
+        assert policy  # which allows no script of another file
+        path.write_text(page.replace(vega(), "").replace(policy[0], ""), "utf-8")
+
+    made_of = inspect.getsource(replay) + "".join(map(read_asset, replay.ASSETS))
+    page = _kept_as("html", f"replay {game} {learner} {made_of}", written).decode()
+    return page.replace("<script></script>", f'<script src="{up}/assets/vega.js"></script>')
+
+
+def vega() -> str:
+    """The script of Vega and Vega-Lite."""
+    return vega_script(require("vl_convert"))
+
+
+def tutorial_picture(page: str) -> bytes:
+    """The picture of a tutorial: what its code has drawn as `picture`, or else its first game."""
+
+    def draw() -> Figure:
+        names: dict[str, Any] = {}
+        game: Any = None
+        with tempfile.TemporaryDirectory() as folder, chdir(folder):
+            for name, text in re.findall(r'^```\w+ title="(\S+)"\n(.+?)^```', page, re.MULTILINE | re.DOTALL):
+                Path(name).write_text(text, "utf-8")
+            sys.path.insert(0, folder)
+            for example in doctest.DocTestParser().get_examples(page):
+                with suppress(*([InputError] if example.exc_msg else [])):
+                    exec(example.source, names)  # ours, which the tests run too
+                game = game or names.get("game")
+            sys.path.remove(folder)
+        picture: Any = names.get("picture") or plot_matrix(game)
+        return picture if isinstance(picture, Figure) else picture.figure
+
+    return _kept(f"tutorial {page}", draw)
 
 
 def _self_play(game: str, learner: str) -> Result:
@@ -119,10 +161,15 @@ def _played(game: str, row: str, column: str, metric: str) -> polars.DataFrame:
 
 
 def _kept(what: str, draw: Callable[[], Figure]) -> bytes:
+    return _kept_as("svg", what, lambda path: save(draw(), path.parent, path.stem, ["svg"]))
+
+
+def _kept_as(ending: str, what: str, write: Callable[[Path], object]) -> bytes:
     name = hashlib.sha256(f"{what} {sources()}".encode()).hexdigest()[:24]
-    path = _KEPT / f"{name}.svg"
+    path = _KEPT / f"{name}.{ending}"
     if not path.exists():
-        save(draw(), _KEPT, name, ["svg"])
+        _KEPT.mkdir(parents=True, exist_ok=True)
+        write(path)
     return path.read_bytes()
 
 

@@ -19,7 +19,7 @@ from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
 from notebook import notebook_pages
 from public import PACKAGES, missing
-from reference import pages
+from reference import pages, typeset_formulas
 from repository import linked, rewritten
 
 _GLOSSARY = "glossary.md"
@@ -89,7 +89,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     if uri.startswith(_FIRST):
         page.meta.setdefault("search", {"boost": 3})
     glossary = "" if uri == _GLOSSARY else f"\n\n[Words used here]({relpath(_GLOSSARY, Path(uri).parent)}){{.glossary}}"
-    return rewritten(markdown, uri) + glossary
+    return typeset_formulas(rewritten(markdown, uri)) + glossary
 
 
 def on_post_build(config: MkDocsConfig) -> None:

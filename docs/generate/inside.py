@@ -14,7 +14,7 @@ from coebl.engine.table import Table
 from coebl.games import parse_matrix
 from coebl.learners.coebl import Coebl
 from coebl.plots.style import WIDTH, blue_orange, lay_out, look, new_figure
-from coebl.report.embedding import embed, vega_script
+from coebl.report.embedding import embed, read_asset, vega_script
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,15 +27,15 @@ STEPS = ("1. visits", "2. mean rewards", "3. + bonus", "4. + noise: the mutant",
 _PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>One round of COEBL</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<style>:root {{ --paper: #fff; --ink: #1c1e21; --soft: #5a5f66; --edge: #84888f; color-scheme: light dark }}
-@media (prefers-color-scheme: dark) {{ :root {{ --paper: #16181b; --ink: #e9e8e4; --soft: #a7abb1; --edge: #7d838b }} }}
+<style>:root {{ --paper: #fff; --ink: #1c1e21; --soft: #5a5f66; --edge: #84888f; color-scheme: light }}
+[data-theme="dark"] {{ --paper: #16181b; --ink: #e9e8e4; --soft: #a7abb1; --edge: #7d838b; color-scheme: dark }}
 body {{ margin: 0; font: 1rem system-ui, sans-serif; background: var(--paper); color: var(--ink) }}
 form.vega-bindings label {{ display: flex; gap: 0.6rem; align-items: center; padding: 0.3rem }}
 form.vega-bindings input {{ flex: 1 }} form.vega-bindings input + span {{ display: none }}
-#chart {{ width: 100% }}</style></head>
+#chart {{ width: 100% }}</style><script>{theme}</script></head>
 <body><div id="chart"></div><script>{library}</script>
 <script>const spec = {spec};
-if (innerWidth < 800) {{ spec.vconcat[0].columns = 2; spec.vconcat[1].width = 250; }}
+if (innerWidth < 700) {{ spec.vconcat[0].columns = 2; spec.vconcat[1].width = 250; }}
 vegaEmbed("#chart", spec, {{ actions: false, renderer: "svg", ast: true, defaultStyle: false }});
 </script></body></html>"""
 
@@ -121,7 +121,8 @@ def round_stepper() -> str:
                     }
                 )
         bred.clear()
-    return _PAGE.format(library=vega_script(require("vl_convert")), spec=embed(_spec(cells, bars, game.row_labels)))
+    spec = embed(_spec(cells, bars, game.row_labels))
+    return _PAGE.format(library=vega_script(require("vl_convert")), theme=read_asset("theme.js"), spec=spec)
 
 
 def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple[str, ...]) -> dict[str, Any]:
@@ -142,6 +143,7 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
                 "data": {"values": cells},
                 "transform": shown,
                 "columns": 5,
+                "spacing": 10,
                 "facet": {
                     "field": "step",
                     "type": "nominal",
@@ -150,7 +152,7 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
                     "header": {"labelAnchor": "start"},
                 },
                 "spec": {
-                    "width": 126,
+                    "width": 112,
                     "height": 108,
                     "encoding": {
                         "x": {"field": "column", **action, "axis": {"labelAngle": 0, "ticks": False}},

@@ -31,6 +31,8 @@ from curves import (
     metric_games,
     policy_panels,
     policy_replay,
+    tutorial_picture,
+    vega,
 )
 from docstrings import fenced, split
 from gallery import gallery
@@ -74,7 +76,12 @@ def convergence_pictures() -> Iterator[Page]:
     for game, learner in re.findall(r"\(policies-(.+)-of-(.+)\.svg\)", text):
         spec = learner.replace("_", ":", 1)
         yield Page(f"explanation/policies-{game}-of-{learner}.svg", policy_panels(game, spec))
-    yield Page("explanation/replay.html", policy_replay("rps", "exp3"))
+    yield Page("explanation/replay.html", policy_replay("rps", "exp3", ".."))
+    yield Page("assets/vega.js", vega())
+    for page in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
+        text = page.read_text("utf-8")
+        if f"({page.stem}.svg)" in text:
+            yield Page(f"tutorials/{page.stem}.svg", tutorial_picture(text))
     yield Page("explanation/one-round.html", round_stepper())
     yield Page("explanation/beliefs.svg", belief_panels())
     yield from (Page(*made) for made in gallery())
@@ -94,7 +101,8 @@ def learner_pages() -> Iterator[Page]:
         if curves:
             yield Page(f"reference/learners/{entry.name}.svg", curves)
             if "indices" in learner.plays and not issubclass(learner, Responder):
-                yield Page(f"reference/learners/{entry.name}-policies.svg", policy_panels("rps", entry.example))
+                replay = policy_replay("rps", entry.example, "../..")
+                yield Page(f"reference/learners/{entry.name}-replay.html", replay)
         yield Page(f"reference/learners/{entry.name}.md", _learner_page(entry, learner, bool(curves)))
     parts = ["# Learners", "By what they see, from the least to the most. `coebl list learners` prints the same."]
     for kind, meaning in KINDS.items():
@@ -138,8 +146,8 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         ]
     if drawn and "indices" in learner.plays and not issubclass(learner, Responder):
         parts += [
-            "## Its policies",
-            f"![One run in self-play on rock-paper-scissors]({entry.name}-policies.svg){{.drawing .wide}}",
+            "## Replay",
+            f'<iframe src="{entry.name}-replay.html" title="One run in self-play" loading="lazy"></iframe>',
             "One run in self-play on rock-paper-scissors: see [what convergence looks "
             "like](../../explanation/convergence.md).",
         ]
@@ -239,7 +247,7 @@ def game_pages() -> Iterator[Page]:
                 f'<iframe src="{entry.name}-replay.html" title="{about}" loading="lazy"></iframe>',
                 f"{about}.",
             ]
-            yield Page(f"reference/games/{entry.name}-replay.html", policy_replay(entry.example, "coebl:c=2"))
+            yield Page(f"reference/games/{entry.name}-replay.html", policy_replay(entry.example, "coebl:c=2", "../.."))
         yield Page(f"reference/games/{entry.name}.svg", game_curves(entry.example))
         yield Page(f"reference/games/{entry.name}.md", "\n\n".join(parts))
     head = (
@@ -295,6 +303,13 @@ def _typeset(formula: str) -> str:
     if not re.fullmatch(r"\$[^$]+\$", formula):
         return ""
     return convert(formula.strip("$").replace(r"\!", ""), display="block")
+
+
+def typeset_formulas(markdown: str) -> str:
+    """Replace formulas of the form $`x_t`$, which GitHub typesets too, by MathML: alone on a line, or in a sentence."""
+    block = re.compile(r"^\$`([^`]+)`\$$", re.MULTILINE)
+    markdown = block.sub(lambda found: convert(found[1], display="block"), markdown)
+    return re.sub(r"\$`([^`]+)`\$", lambda found: convert(found[1]), markdown)
 
 
 def _list_page(title: str, text: str, *registries: Registry[Any]) -> str:

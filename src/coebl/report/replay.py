@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coebl.report.content import Content
     from coebl.study import Results
 
+ASSETS = ("replay.html", "replay_body.html", "replay.css", "replay.js", "theme.js")
 _START = """
 drawReplayOf(JSON.parse(document.getElementById("data").textContent), true)
   .then(() => { document.documentElement.dataset.drawn = "yes"; });
@@ -98,6 +99,7 @@ class Replay:
         html: str = template.render(
             title=_words(self.paths.title, 200),
             css=markup(read_asset("replay.css")),
+            theme=markup(read_asset("theme.js")),
             body=markup(read_asset("replay_body.html")),
             data=markup(embed(finite(self.data()))),
             library=markup(library),

@@ -1,0 +1,8 @@
+// The theme of a page that another one frames: that of its address, #dark or #light, or of the system.
+{
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const choose = () => { document.documentElement.dataset.theme = location.hash.slice(1) || (dark.matches ? "dark" : "light"); };
+  choose();
+  addEventListener("hashchange", choose);
+  dark.addEventListener("change", choose);
+}
