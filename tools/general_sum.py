@@ -28,7 +28,7 @@ from coebl.evidence.statistics import mean_interval
 from coebl.games import GAMES, TensorGame, parse_game
 from coebl.naming import learner_titles
 from coebl.plots import save
-from coebl.plots.style import WIDTH, new_figure
+from coebl.plots.style import WIDTH, lay_out, look, new_figure
 from tools.templates import read_csv
 
 PLAN, RESULTS = Path("tools", "general_sum.toml"), Path("results", "general-sum")
@@ -176,32 +176,35 @@ def game_table(runs: Runs, plan: Mapping[str, Any], game: str) -> str:
 
 
 def draw(runs: Runs, plan: Mapping[str, Any], target: Path) -> None:
-    """Draw the distances to both kinds of equilibria, a panel per game, and the prices of the duopolies."""
+    """Draw the distances to both kinds of equilibria, a panel per game."""
     learners, titles = plan["learners"][::-1], learner_titles(plan["learners"])
-    figure = new_figure(WIDTH, 1 + 0.2 * len(learners))
-    panels = figure.subplots(1, len(plan["games"]), sharey=True)
-    for ax, game in zip(panels, plan["games"], strict=True):
-        for measure, fill in (("cce", "white"), ("ce", "C0")):
-            found = [mean_interval(runs[game, learner][measure]) for learner in learners]
-            errors = [[e.mean - e.low for e in found], [e.high - e.mean for e in found]]
-            label = "coarse correlated" if measure == "cce" else "correlated"
-            places = np.arange(len(learners)) + (0.15 if measure == "cce" else -0.15)
-            ax.errorbar(
-                [e.mean for e in found],
-                places,
-                xerr=errors,
-                fmt="o",
-                color="C0",
-                markerfacecolor=fill,
-                markersize=4,
-                label=label,
-            )
-        ax.set(title=GAMES[game].title, xlim=(0, None))
-        ax.grid(axis="x", alpha=0.3)
-    panels[0].set_yticks(range(len(learners)), [titles[learner] for learner in learners])
-    figure.supxlabel("share of the play that differs from the nearest equilibrium (total variation)", fontsize="medium")
-    panels[-1].legend(title="to the nearest", fontsize="small")
-    save(figure, target, "figure", ["svg", "png"])
+    with look():
+        figure = new_figure(WIDTH, 1.4 + 0.36 * len(learners))
+        panels = figure.subplots(2, 2, sharey=True)
+        for ax, game in zip(panels.flat, plan["games"], strict=True):
+            for measure, fill, label in (("cce", "white", "coarse correlated"), ("ce", "C0", "correlated")):
+                found = [mean_interval(runs[game, learner][measure]) for learner in learners]
+                ends = [[e.mean - max(0.0, e.low) for e in found], [min(e.high, 1.0) - e.mean for e in found]]
+                places = np.arange(len(learners)) + (0.17 if measure == "cce" else -0.17)
+                ax.errorbar(
+                    [e.mean for e in found],
+                    places,
+                    xerr=ends,
+                    fmt="o",
+                    label=label,
+                    color="C0",
+                    markerfacecolor=fill,
+                    markersize=4,
+                    clip_on=False,
+                )
+            ax.set(title=GAMES[game].title, xlim=(0, 1), yticks=range(len(learners)))
+            ax.set_yticklabels([titles[learner] for learner in learners])
+            ax.grid(axis="x", alpha=0.3)
+        figure.supxlabel("share of the joint play that differs from the nearest equilibrium", fontsize="medium")
+        handles, labels = panels[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, title="nearest equilibrium that is", loc="outside upper center", ncols=2)
+        lay_out(figure)
+        save(figure, target, "figure", ["svg", "png"])
 
 
 def publish(target: Path, plan: Mapping[str, Any]) -> None:

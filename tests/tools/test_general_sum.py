@@ -1,0 +1,54 @@
+"""The published study of games that are not zero-sum: its numbers, verdicts and page."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from coebl.evidence.rendering import as_json
+from tools.general_sum import PLAN, RESULTS, claims_table, game_table, play, read_runs, verdicts_on
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = tomllib.loads((ROOT / PLAN).read_text())
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return read_runs(ROOT / RESULTS / "runs.csv")
+
+
+def test_the_page_has_the_tables_and_verdicts_of_the_runs(runs):
+    verdicts = verdicts_on(runs, PUBLISHED)
+    assert as_json(verdict for verdict, _ in verdicts) + "\n" == (ROOT / RESULTS / "verdicts.json").read_text()
+    tables = [claims_table(verdicts), *(game_table(runs, PUBLISHED, game) for game in PUBLISHED["games"])]
+    assert "\n".join(tables) == (ROOT / RESULTS / "table.md").read_text()
+    page = (ROOT / "docs" / "general-sum.md").read_text()
+    for table in tables:
+        assert table in page
+
+
+def test_the_verdicts(runs):
+    found = {verdict.id: verdict.verdict for verdict, _ in verdicts_on(runs, PUBLISHED)}
+    assert found == {
+        "swap": "fails",
+        "coarse": "holds",
+        "cycles": "holds",
+        "security": "holds",
+        "cournot": "not significant",
+        "bertrand": "fails",
+        "optimism": "not significant",
+        "cost-of-optimism": "holds",
+        "cost-of-swap": "holds",
+    }
+
+
+def test_every_match_has_every_seed(runs):
+    assert len(runs) == len(PUBLISHED["games"]) * len(PUBLISHED["learners"])
+    assert {len(numbers) for found in runs.values() for numbers in found.values()} == {PUBLISHED["seeds"]}
+
+
+def test_a_run_can_be_played_again(runs):
+    """The first seed of fictitious play in Bertrand's game, to the five digits that are published."""
+    found = play("bertrand", "fictitious-play", PUBLISHED["rounds"], [PUBLISHED["first_seed"]])
+    for measure, numbers in runs["bertrand", "fictitious-play"].items():
+        assert found[measure][0] == pytest.approx(numbers[0], rel=1e-5, abs=1e-6), measure
