@@ -21,7 +21,7 @@ LEARNING = [name for name in PLAYABLE if LEARNERS[name].factory.improves]
 def player_of(name, **settings):
     spec = {"fixed": "fixed:0.1/0.2/0.3/0.4", "switching": "switching:mixtures=0.25/0.25/0.25/0.25_1/0/0/0,at=20"}
     settings = {"actions": 4, "opponent_actions": 3, "horizon": 400, "seed": 3, **settings}
-    return Player(spec.get(name, name), **settings)
+    return Player(spec.get(name, LEARNERS[name].example), **settings)
 
 
 @pytest.mark.parametrize("name", PLAYABLE)
