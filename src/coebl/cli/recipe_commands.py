@@ -57,8 +57,9 @@ def tournament_command(
 ) -> None:
     """Rank learners over a suite of games, or test one of them.
 
-    Every pair of learners plays in both seats. A tournament is a study: results that are in the folder already are not
-    computed again. A LIST is separated by commas; the option may also be given more than once.
+    Every pair of learners plays in both seats; in games that are not zero-sum, each learner plays in every seat among
+    copies of each other one, and its payoff ranks it. A tournament is a study: results that are in the folder already
+    are not computed again. A LIST is separated by commas; the option may also be given more than once.
 
     \b
     Examples:
@@ -122,9 +123,9 @@ def tournament_command(
 
 def _print_standings(finished: Finished, details: bool) -> None:
     """Print the ranking and the sentences about it; with details, all columns and their meanings."""
-    from coebl.tournament.outcome import COLUMNS, table_of
+    from coebl.tournament.outcome import columns_of, table_of
 
-    columns = [column for column in COLUMNS if details or column.brief]
+    columns = [column for column in columns_of(finished.standings) if details or column.brief]
     header = [column.header for column in columns]
     right = {*header} - {"95 %", "learner", "kind"}
     print_table(header, table_of(finished.standings, columns), right=right, wrap=["learner"])

@@ -176,7 +176,7 @@ def tournament_section(folder: Path) -> Section | None:
             caption=str(page["legend"]),
             picture=read_whole(folder / FOLDER / "figure.svg"),
             picture_text=str(page.get("picture_text", _PICTURE)),
-            is_wide="picture_text" in page,
+            is_wide=bool(page.get("is_wide", "picture_text" in page)),
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None

@@ -62,8 +62,11 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
         if least > 0 and max(entry.regret.high for entry in rows) > 5 * least:
             plain_log_scale(axes[1], "x")
             axes[1].xaxis.set_major_formatter("{x:g}")
-        axes[0].set_title("earned from the others\n(right is better)", fontsize="medium")
-        axes[1].set_title("lost to a best response\n(left is better)", fontsize="medium")
+        earned, lost = "earned from the others", "lost to a best response"
+        if standings.general:
+            earned, lost = "earned above the mean", "swap regret"
+        axes[0].set_title(f"{earned}\n(right is better)", fontsize="medium")
+        axes[1].set_title(f"{lost}\n(left is better)", fontsize="medium")
         named = {y: line for y, line in enumerate(lines) if not isinstance(line, str)}
         axes[0].set_yticks(list(named), [drawable(titles[entry.learner]) for entry in named.values()])
         axes[0].set_ylim(len(lines) - 0.4, -0.8)
@@ -74,10 +77,11 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
             ax.tick_params(axis="y", length=0)
             ax.spines["left"].set_visible(False)
             ax.grid(visible=False, axis="y")
-        figure.suptitle(_finding(rows, titles), fontsize=9, fontweight="bold")
+        figure.suptitle(_finding(rows, titles, standings.general), fontsize=9, fontweight="bold")
+        seats = "every seat" if standings.general else "both seats"
         figure.supxlabel(
             "% of the payoff range per round, with 95 % intervals over games\n"
-            f"{counted(len(standings.games), 'game')}, {standings.seeds} seeds, both seats",
+            f"{counted(len(standings.games), 'game')}, {standings.seeds} seeds, {seats}",
             fontsize=8,
             color=NOTE,
         )
@@ -85,7 +89,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
         return figure
 
 
-def _finding(rows: Sequence[Standing], titles: Mapping[str, str]) -> str:
+def _finding(rows: Sequence[Standing], titles: Mapping[str, str], general: bool = False) -> str:
     """Return the leaders by their means, without the learners that are there for reference, in words."""
     contenders = [entry for entry in rows if entry.kind not in REFERENCES]
     who = "Of the bandits, " if 0 < len(contenders) < len(rows) else ""
@@ -93,9 +97,8 @@ def _finding(rows: Sequence[Standing], titles: Mapping[str, str]) -> str:
     least = min(contenders or rows, key=lambda entry: entry.regret.mean)
     names = [drawable(titles[entry.learner]) for entry in (most, least)]
     second = "" if most is least else f"{names[1]} "
-    return textwrap.fill(
-        f"{who}{names[0]} earns the most on average, and {second}loses the least to a best response", 56
-    )
+    least_of = "has the least swap regret" if general else "loses the least to a best response"
+    return textwrap.fill(f"{who}{names[0]} earns the most on average, and {second}{least_of}", 56)
 
 
 # The verdicts

@@ -18,7 +18,7 @@ from coebl.evidence.judge import Verdict, judge
 from coebl.evidence.pairwise import ALL_GAMES, Pairing
 from coebl.evidence.rendering import AIM_HEADER, AIM_LEGEND, aim_paragraphs, aim_rows, aims_as_markdown
 from coebl.evidence.statistics import Estimate
-from coebl.games import parse_zero_sum
+from coebl.games import parse_game
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, known_to, learner_titles
@@ -68,6 +68,32 @@ COLUMNS = [
 ]
 
 
+_SAME = "among copies of each learner in all other seats"
+GENERAL_COLUMNS = [  # of games that are not zero-sum, in which no one wins what another loses
+    Column("rank", lambda entry: str(entry.rank), "by payoff", brief=True),
+    Column("95 %", lambda entry: f"{entry.rank_low} to {entry.rank_high}", "of the resampled ranks", brief=True),
+    Column("learner", lambda entry: entry.learner, brief=True),
+    Column("kind", lambda entry: entry.kind, "how much a learner sees", brief=True),
+    Column(
+        "payoff, %",
+        lambda entry: _signed(entry.advantage),
+        f"its own payoff above the mean of all learners, {_SAME}, {_SHARE}",
+        brief=True,
+    ),
+    Column("rank in kind", lambda entry: "-" if entry.kind_rank is None else f"{entry.kind_rank} of {entry.kind_size}"),
+    Column("swap regret, %", lambda entry: _share(entry.regret), f"its swap regret there, {_SHARE}", brief=True),
+    Column(
+        "self, %", lambda entry: _share(entry.exploitability, 1), "NashConv after self-play, in % of the payoff range"
+    ),
+    Column("microseconds", lambda entry: f"{entry.microseconds:.1f}", "of computing per round"),
+]
+
+
+def columns_of(ranking: Standings) -> list[Column]:
+    """The columns of the standings: those of zero-sum games, or of others."""
+    return GENERAL_COLUMNS if ranking.general else COLUMNS
+
+
 def _share(estimate: Estimate, digits: int = 2) -> str:
     return f"{100 * estimate.mean:.{digits}f}"
 
@@ -80,15 +106,15 @@ def _signed(estimate: Estimate) -> str:
     return f"{100 * estimate.mean:+.2f} [{100 * estimate.low:+.2f}, {100 * estimate.high:+.2f}]"
 
 
-def table_of(ranking: Standings, columns: Iterable[Column] = COLUMNS) -> list[list[str]]:
+def table_of(ranking: Standings, columns: Iterable[Column] | None = None) -> list[list[str]]:
     """The cells of the ranking, a row per learner."""
-    chosen = list(columns)
+    chosen = columns_of(ranking) if columns is None else list(columns)
     return [[printable(column.text(entry)) for column in chosen] for entry in ranking.standings]
 
 
 def legend(ranking: Standings) -> str:
     """Explain the columns in one paragraph."""
-    meanings = "; ".join(f"{column.header}: {column.meaning}" for column in COLUMNS if column.meaning)
+    meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns_of(ranking) if column.meaning)
     return f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples."
 
 
@@ -108,6 +134,9 @@ def sentences(ranking: Standings, learners: Collection[str] = ()) -> list[str]:
     """The results: the places of these learners, the leaders of each kind, the least exploitable ones, cycles."""
     lines = [_of_own(ranking, entry) for entry in ranking.standings if entry.learner in learners]
     lines.append(_leaders(ranking))
+    if ranking.general:
+        same = "No one is ranked head to head: in these games what one learner earns is not what another loses."
+        return [*lines, same, *(f"{sentence}." for sentence in ranking.missing)]
     on_games = f"; on single games, {len(ranking.cycles_by_game)} of {len(ranking.games)} have cycles"
     if ranking.cycles:
         chains = "; ".join(_chain(cycle.example, len(cycle.members)) for cycle in ranking.cycles)
@@ -123,7 +152,8 @@ def _leaders(ranking: Standings) -> str:
     groups = {kind: [row for row in ranking.standings if row.kind == kind] for kind in kinds_in(ranking.standings)}
     safest = [min(entries, key=lambda entry: entry.regret.mean) for entries in groups.values()]
     holds = ", ".join(f"{entry.learner} ({_share(entry.regret)} %)" for entry in safest)
-    regret = f"least worst-case regret{' of each kind' * (len(groups) > 1)}: {holds}."
+    what, measure = ("payoff", "swap regret") if ranking.general else ("advantage", "worst-case regret")
+    regret = f"least {measure}{' of each kind' * (len(groups) > 1)}: {holds}."
     leads = [
         f"{entry.learner} among {_PLURAL[kind]} ({100 * entry.kind_advantage.mean:+.2f} %)"
         for kind, entries in groups.items()
@@ -132,16 +162,23 @@ def _leaders(ranking: Standings) -> str:
     ]
     if not leads:  # each is alone
         first = ranking.standings[0]
-        return f"Largest advantage: {first.learner} ({100 * first.advantage.mean:+.2f} %); {regret}"
-    return f"Largest advantage over its own kind: {', '.join(leads)}; {regret}"
+        return f"Largest {what}: {first.learner} ({100 * first.advantage.mean:+.2f} %); {regret}"
+    over = "above the mean of its kind" if ranking.general else "over its own kind"
+    return f"Largest {what} {over}: {', '.join(leads)}; {regret}"
 
 
 def _of_own(ranking: Standings, entry: Standing) -> str:
     kind = _PLURAL[entry.kind]
     among = "" if entry.kind_rank is None else f", {entry.kind_rank} of {entry.kind_size} among {kind}"
+    place = f"{entry.learner} is {entry.rank} of {len(ranking.standings)}"
+    place += f" (95 %: {entry.rank_low} to {entry.rank_high}){among}"
+    if ranking.general:
+        return (
+            f"{place}: it earns more than {entry.beats} and less than {entry.loses_to} after Holm, against the same "
+            f"opponents in the same seat, and its swap regret is {_share(entry.regret)} % of the payoff range a round."
+        )
     return (
-        f"{entry.learner} is {entry.rank} of {len(ranking.standings)} (95 %: {entry.rank_low} to {entry.rank_high})"
-        f"{among}: it beats {entry.beats} and loses to {entry.loses_to} after Holm, and best-response takes "
+        f"{place}: it beats {entry.beats} and loses to {entry.loses_to} after Holm, and best-response takes "
         f"{_share(entry.regret)} % of the payoff range per round from it."
     )
 
@@ -193,11 +230,13 @@ def write_standings(
     titles = learner_titles([entry.learner for entry in ranking.standings], known)
     shown = named(ranking, titles)
     page = {
-        "header": [column.header[:1].upper() + column.header[1:] for column in COLUMNS],
+        "header": [column.header[:1].upper() + column.header[1:] for column in columns_of(ranking)],
         "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(shown)],
         "sentences": sentences(shown, [titles[learner] for learner in own]),
         "legend": legend(ranking),
     }
+    if ranking.general:
+        page |= {"picture_text": "What each learner earns above the mean of all, and its swap regret", "is_wide": False}
     write_summary({**about, **_as_dict(ranking), "page": page}, target, folder)
     return target
 
@@ -224,7 +263,8 @@ def _as_dict(ranking: Standings) -> dict[str, Any]:
 
     rows = [{key: plain(value) for key, value in vars(entry).items()} for entry in ranking.standings]
     duels = [_duel(duel) for duel in ranking.duels if duel.game == ALL_GAMES]
-    return asdict(replace(ranking, standings=[], duels=[])) | {"standings": rows, "duels": duels}
+    plain_values = asdict(replace(ranking, standings=[], duels=[])) | {"standings": rows, "duels": duels}
+    return {key: value for key, value in plain_values.items() if key != "general" or value}
 
 
 def _ends(estimate: Estimate) -> dict[str, float]:
@@ -266,7 +306,7 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
     """Judge the statements of a suite about each subject on what is finished of its study, and write the files."""
     results = Results(folder)
     seeds = {seed for cell in study.cells for seed in cell.seeds}
-    parsed = {cell.labels().game: (parse_zero_sum(cell.game), cell.rounds) for cell in study.cells}
+    parsed = {cell.labels().game: (parse_game(cell.game), cell.rounds) for cell in study.cells}
     games = {name: Setting(rounds, str(game.noise)) for name, (game, rounds) in parsed.items()}
     widths = {name: payoff_width(game) for name, (game, _) in parsed.items()}
     contests = {

@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
-from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, pairwise
+from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, by_seat, pairwise, seat_columns
 from coebl.evidence.statistics import Estimate, mean_interval
-from coebl.games import ZeroSumGame, parse_zero_sum
+from coebl.games import AnyGame, parse_game
+from coebl.games.game import SEATS
 from coebl.learners.base import KINDS, Kind
 from coebl.solver import maximin
 from coebl.study import Results, Study
-from coebl.tournament.suite import TOURNAMENT_METRICS, YARDSTICK
+from coebl.study.schema import one_among
+from coebl.tournament.suite import GENERAL_METRICS, TOURNAMENT_METRICS, YARDSTICK
 
 if TYPE_CHECKING:
     import polars
@@ -51,11 +53,13 @@ class Measured:
     units: dict[str, float]  # by game, the largest amount that can be won in a match
     table: polars.DataFrame  # of these games, learners and seeds, as `Results.last` returns it
     seeds: Ints
-    advantage: Floats  # (games, seeds, learners, learners): what the first earns above the value against the second
-    regret: Floats  # (games, seeds, learners): what best-response takes from it, the mean of both seats
-    exploitability: Floats  # (games, seeds, learners): of the last policies in self-play
+    advantage: Floats  # (games, seeds, learners, learners): what the first earns above the value against the second;
+    # if general, what it earns among copies of the second, the mean of all seats
+    regret: Floats  # (games, seeds, learners): what best-response takes from it, the mean of both seats; or swap regret
+    exploitability: Floats  # (games, seeds, learners): of the last policies in self-play; if general, NashConv
     microseconds: Floats  # (learners,): per run and round, the median over matches
     missing: tuple[str, ...] = ()  # what is left out because it is not finished, a sentence for each
+    general: bool = False  # True if the games are not zero-sum
 
     @property
     def against(self) -> Floats:
@@ -66,7 +70,8 @@ class Measured:
     def duels(self) -> list[Pairing]:
         """All pairs: over all games, then on each of them; Holm corrects over the pairs of each."""
         family: Families = "the pairings of a game"
-        return pairwise(self.table, learners=self.learners, units=self.units, family=family, overall=True)
+        metric = GENERAL_METRICS[0] if self.general else TOURNAMENT_METRICS[0]
+        return pairwise(self.table, metric, learners=self.learners, units=self.units, family=family, overall=True)
 
 
 def measure(study: Study, results: Results) -> Measured:
@@ -76,24 +81,27 @@ def measure(study: Study, results: Results) -> Measured:
     there, then games on which any match of the others is missing. What the folder has besides the study is not read.
     """
     pl = require("polars")
+    general = any(GENERAL_METRICS[0] in cell.metrics for cell in study.cells)
+    metrics = GENERAL_METRICS if general else TOURNAMENT_METRICS
     labels = {cell: cell.labels() for cell in study.cells}
     paths = {match.game: cell.game for cell, match in labels.items()}
     rounds = {match.game: match.rounds for match in labels.values()}
     learners = list(dict.fromkeys(match.players[0] for match in labels.values() if match.players[0] != YARDSTICK))
-    table = asked_for(results.last(TOURNAMENT_METRICS), study, TOURNAMENT_METRICS[0]).drop_nulls(TOURNAMENT_METRICS)
+    seats = {match.game: len(match.players) for match in labels.values()}
+    columns = [column for metric in metrics for column in seat_columns(metric, results.metrics)]
+    table = asked_for(results.last(columns), study, metrics[0]).drop_nulls(metrics)
     by_match = table.group_by("game", "players").agg("seed").iter_rows()
     seeds_of: dict[tuple[str, ...], set[int]] = {(game, *players): set(seeds) for game, players, seeds in by_match}
     present = {learner for _, *players in seeds_of for learner in players}
     absent = [spec for spec in learners if spec not in present]
     learners = [spec for spec in learners if spec in present]
-    pairs = [(row, column) for row in learners for column in learners]
-    pairs += [pair for learner in learners for pair in ((learner, YARDSTICK), (YARDSTICK, learner))]
-    unfinished = [game for game in rounds if not all((game, *pair) in seeds_of for pair in pairs)]
+    needed = {game: _needed(learners, seats[game], general) for game in rounds}
+    unfinished = [game for game in rounds if not all((game, *players) in seeds_of for players in needed[game])]
     games = [game for game in rounds if game not in unfinished]
     folder = results.store.folder
     if not games or len(learners) < 2:
         raise InputError(f"{folder}: no game has been played by all learners yet; run the tournament again.")
-    seeds = sorted(set.intersection(*(seeds_of[game, *pair] for game in games for pair in pairs)))
+    seeds = sorted(set.intersection(*(seeds_of[game, *players] for game in games for players in needed[game])))
     if len(seeds) < 2:
         raise InputError(f"{folder}: the matches have fewer than two seeds in common; run it again.")
     missing = [f"{spec} is left out: none of its matches is finished" for spec in absent]
@@ -101,37 +109,78 @@ def measure(study: Study, results: Results) -> Measured:
     planned = {seed for cell in study.cells for seed in cell.seeds}
     if len(seeds) < len(planned):
         missing.append(f"only {len(seeds)} of {len(planned)} seeds are counted: the others are not finished everywhere")
-    everyone = [*learners, YARDSTICK]
-    players = pl.col("players").list
-    table = table.filter(*(place.is_in(everyone) for place in (players.get(0), players.get(1))))
+    names = {" v ".join(players) for of_game in needed.values() for players in of_game}
+    table = table.filter(pl.col("players").list.join(" v ").is_in(names))
     table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # as the suite has them
-    widths = {game: payoff_width(parse_zero_sum(paths[game])) for game in games}
+    widths = {game: payoff_width(parse_game(paths[game])) for game in games}
+    about = {
+        "learners": tuple(learners),
+        "kinds": tuple(map(results.kinds().__getitem__, learners)),
+        "games": {game: rounds[game] for game in games},
+        "table": table,
+        "seeds": np.array(seeds),
+        "microseconds": _microseconds(results, learners, seeds_of),
+        "missing": tuple(missing),
+    }
+    if general:
+        own, regret, gap = (_own(table, metric, games, seeds, learners) for metric in GENERAL_METRICS)
+        width = np.array([widths[game] for game in games])[:, None, None, None]
+        length = np.array([rounds[game] for game in games])[:, None, None, None]
+        return Measured(
+            **about,
+            units=widths,
+            advantage=own / width,
+            regret=(regret / (width * length)).mean(axis=3),
+            exploitability=np.diagonal(gap / width, axis1=2, axis2=3),
+            general=True,
+        )
+    everyone = [*learners, YARDSTICK]
     units = {game: rounds[game] * widths[game] for game in games}
     lost, exploitability = (_array(table, metric, games, seeds, everyone) for metric in TOURNAMENT_METRICS)
     lost /= np.array([units[game] for game in games])[:, None, None, None]
     exploitability /= np.array([widths[game] for game in games])[:, None, None, None]
     matrix = lost[:, :, :-1, :-1]
     return Measured(
-        learners=tuple(learners),
-        kinds=tuple(map(results.kinds().__getitem__, learners)),
-        games={game: rounds[game] for game in games},
+        **about,
         units=units,
-        table=table,
-        seeds=np.array(seeds),
         # The value of the game cancels: the second learner's loss as row is the first one's gain as column.
         advantage=(matrix.swapaxes(2, 3) - matrix) / 2,
         # The column player loses what the row player wins.
         regret=(lost[:, :, :-1, -1] - lost[:, :, -1, :-1]) / 2,
         exploitability=np.diagonal(exploitability, axis1=2, axis2=3)[:, :, :-1],
-        microseconds=_microseconds(results, learners, seeds_of),
-        missing=tuple(missing),
     )
 
 
-def payoff_width(game: ZeroSumGame) -> float:
-    """The width of the range of payoffs, or 1 if they are all equal."""
-    low, high = game.payoff_range
-    return (high - low) or 1.0
+def _needed(learners: Sequence[str], seats: int, general: bool) -> list[tuple[str, ...]]:
+    """The players of all matches of a game: every pair, or one among copies of another in each seat."""
+    if general:
+        tables = (one_among(one, other, k, seats) for k in range(seats) for one in learners for other in learners)
+        return list(dict.fromkeys(tables))
+    pairs: list[tuple[str, ...]] = [(row, column) for row in learners for column in learners]
+    return pairs + [pair for learner in learners for pair in ((learner, YARDSTICK), (YARDSTICK, learner))]
+
+
+def payoff_width(game: AnyGame) -> float:
+    """The width of the range of payoffs, the widest of any player, or 1 if they are all equal."""
+    return max(high - low for low, high in game.ranges) or 1.0
+
+
+def _own(
+    table: polars.DataFrame, metric: str, games: Sequence[str], seeds: Sequence[int], learners: Sequence[str]
+) -> Floats:
+    """A metric of a learner among copies of another, by game, seed and both: the mean of all seats."""
+    pl = require("polars")
+    numbers: Floats = np.full((len(games), len(seeds), len(learners), len(learners)), np.nan)
+    sides = by_seat(table, metric, signed=False)
+    means = sides.group_by("game", "seed", "learner", "opponent").agg(pl.col("value").mean())
+    of_game = {game: place for place, game in enumerate(games)}
+    of_seed = {seed: place for place, seed in enumerate(seeds)}
+    of_learner = {learner: place for place, learner in enumerate(learners)}
+    for game, seed, learner, opponent, value in means.iter_rows():
+        other, *copies = opponent.split(" v ")
+        if {*copies} <= {other}:
+            numbers[of_game[game], of_seed[seed], of_learner[learner], of_learner[other]] = value
+    return numbers
 
 
 def _array(
@@ -157,7 +206,7 @@ def _microseconds(results: Results, learners: Sequence[str], played: Collection[
     for record in results.records():
         if (record.game, *record.players) in played:
             runs = len(record.description.seeds) * record.rounds
-            for seat, learner in zip(("row", "column"), record.players, strict=True):
+            for seat, learner in zip(record.seats or SEATS, record.players, strict=True):
                 times.setdefault(learner, []).append(1e6 * record.seconds.get(f"{seat} learner", np.nan) / runs)
     return np.array([np.median(times[spec]) for spec in learners])
 
@@ -306,6 +355,7 @@ class Standings:
     seeds: int
     resamples: int
     missing: tuple[str, ...] = field(default=())
+    general: bool = False  # True if the games are not zero-sum
 
 
 def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
@@ -314,7 +364,8 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
     graphs = {game: beaten(duels, game) for game in (ALL_GAMES, *measured.games)}
     wins = graphs.pop(ALL_GAMES)
     by_game = {game: cycles(graph) for game, graph in graphs.items()}
-    mass, unique = nash_average(measured.against)
+    learners = len(measured.learners)
+    mass, unique = (np.full(learners, np.nan), True) if measured.general else nash_average(measured.against)
     return Standings(
         standings=sorted(_rows(measured, resamples, mass, wins), key=lambda entry: entry.rank),
         duels=duels,
@@ -325,6 +376,7 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
         seeds=len(measured.seeds),
         resamples=resamples,
         missing=measured.missing,
+        general=measured.general,
     )
 
 
@@ -333,12 +385,16 @@ def _rows(measured: Measured, resamples: int, nash: Floats, wins: Mapping[str, S
     random = np.random.default_rng(_SEED)
     weights = resample_weights(len(measured.games), len(measured.seeds), resamples, random)
     against = _resampled(measured.advantage, weights)
-    mass = maximin(against[1:], ties="random", random=random).strategy  # at random, so that copies are equal
+    if measured.general:  # no meta-game: what one earns is not what another loses
+        mass = np.full(against[1:].shape[:2], np.nan)
+    else:
+        mass = maximin(against[1:], ties="random", random=random).strategy  # at random, so that copies are equal
     everyone = np.ones(against.shape[1:], dtype=bool)
     kin = np.array([[kind == other for other in measured.kinds] for kind in measured.kinds])
-    ranks, kind_ranks = (_ranks(against, opponents) for opponents in (everyone, kin))
-    advantage, kind_advantage = (_mean_advantage(measured.advantage, opponents) for opponents in (everyone, kin))
-    kind_masses = _kind_masses(measured)
+    mean = _above_the_others if measured.general else _mean_advantage
+    ranks, kind_ranks = (_ranks(mean(against, opponents), opponents) for opponents in (everyone, kin))
+    advantage, kind_advantage = (mean(measured.advantage, opponents) for opponents in (everyone, kin))
+    kind_masses = {} if measured.general else _kind_masses(measured)
     scores = measured.against @ nash
     for place, learner in enumerate(measured.learners):
         low, high = np.percentile(ranks[1:, place], [2.5, 97.5], method="nearest")
@@ -402,9 +458,16 @@ def _mean_advantage(against: Floats, opponents: NDArray[np.bool_]) -> Floats:
     return mean
 
 
-def _ranks(against: Floats, opponents: NDArray[np.bool_]) -> Ints:
+def _above_the_others(own: Floats, group: NDArray[np.bool_]) -> Floats:
+    """What each learner earns above the mean of its group, itself included, among copies of those of its group."""
+    sizes = group.sum(axis=1)
+    earned = (own * group).sum(axis=-1) / sizes
+    above: Floats = earned - (earned[..., None, :] * group).sum(axis=-1) / sizes
+    return above
+
+
+def _ranks(mean: Floats, opponents: NDArray[np.bool_]) -> Ints:
     """The rank of each learner among its opponents by mean advantage: one more than those ahead of it."""
-    mean = _mean_advantage(against, opponents)
     ranks: Ints = 1 + ((mean[:, None, :] > mean[:, :, None]) & opponents).sum(axis=2)
     return ranks
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,7 +23,7 @@ from coebl.core.registry import Registry
 from coebl.core.specs import expand, split_specs
 from coebl.core.text import counted
 from coebl.evidence.statistics import ALPHA
-from coebl.games import GAMES
+from coebl.games import GAMES, TensorGame, parse_game
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import PLAYS, Responder
 from coebl.metrics import metric_class
@@ -33,6 +34,7 @@ DEFAULT = "standard"
 SEEDS = 50  # of a tournament that is not quick
 ROUNDS = 1000  # of a game that is in no suite
 TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
+GENERAL_METRICS = ("payoff", "swap_regret", "nash_conv")  # of a tournament on games that are not zero-sum
 YARDSTICK = "best-response"  # every learner meets it in both seats, to measure how far it can be exploited
 
 _OPTIONS = {"games": "--games", "seeds": "--seeds", "rounds": "--rounds", "learners": "--learners"}
@@ -330,8 +332,11 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
     check_integer("--seeds", seeds, 2)
     if check_path("--out", folder).exists() and not folder.is_dir():
         raise InputError(f"--out is {folder}: File exists; accepted: a folder, or the path of a new one.")
+    general = _is_general(suite)
     match_ups: dict[str, Any] = {"pairs": _test_pairs(suite, learners)}
-    if not suite.subject:
+    if general:
+        match_ups = {"learners": learners, "self_play": True, "all_pairs": True}
+    elif not suite.subject:
         pairs = [pair for spec in learners for pair in ((spec, YARDSTICK), (YARDSTICK, spec))]
         match_ups = {"learners": learners, "self_play": True, "all_pairs": True, "pairs": pairs}
     stated = [metric for statement in suite.statements for metric in (statement.metric, *statement.reported)]
@@ -341,13 +346,32 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
             title=suite.title,
             description=suite.description,
             seeds=seeds,
-            metrics=list(dict.fromkeys(stated or TOURNAMENT_METRICS)),
+            metrics=list(dict.fromkeys(stated or (GENERAL_METRICS if general else TOURNAMENT_METRICS))),
             parts=[{"rounds": part.rounds, "games": part.games} for part in suite.parts],
             device=device,
             **match_ups,
         )
     except StudyError as error:  # the user did not write these arguments: name the option instead
         raise InputError(_first(list(dict.fromkeys(map(_of_option, error.mistakes, error.places))))) from None
+
+
+def _is_general(suite: Suite) -> bool:
+    """Return True if the games are not zero-sum; reject a suite with games of both kinds, whose numbers differ."""
+    kinds: dict[bool, str] = {}  # to a game of the kind
+    for spec in (entry for game in suite.games for entry in expand(game)):
+        with suppress(Exception):  # a game that cannot be made: the study reports it
+            kinds.setdefault(isinstance(parse_game(spec), TensorGame), spec)
+    if len(kinds) > 1:
+        raise InputError(
+            f"--games: {kinds[False]} is zero-sum and {kinds[True]} is not; accepted: games of one kind, since "
+            "learners are measured by other numbers. Play two tournaments."
+        )
+    if suite.subject and True in kinds:
+        raise InputError(
+            f"--games: {kinds[True]} is not zero-sum, and the statements about {suite.subject} are about regret; "
+            "accepted: zero-sum games, or a suite without a subject."
+        )
+    return True in kinds
 
 
 def _first(mistakes: Sequence[str]) -> str:

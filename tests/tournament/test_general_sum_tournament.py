@@ -1,0 +1,86 @@
+"""A tournament on games that are not zero-sum: every learner plays every seat, and is ranked by its payoff."""
+
+import json
+
+import numpy as np
+import pytest
+
+from coebl.core.errors import InputError
+from coebl.study import Results
+from coebl.study.schema import one_among
+from coebl.tournament.outcome import finish
+from coebl.tournament.standings import measure, standings
+from coebl.tournament.suite import read_suite, read_tournament
+from study_runs import go
+
+FIELD = ["exp3", "uniform", "ucb"]
+SUITE = read_suite().played_on(["jordan", "battle-of-the-sexes"], 60)
+WIDTHS = {"jordan": 2.0, "battle-of-the-sexes": 3.0}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("general") / "out"
+    study = read_tournament(SUITE, FIELD, 4, folder)
+    go(study, folder)
+    return study, Results(folder)
+
+
+def test_every_learner_plays_every_seat_among_copies_of_each_other_one(played):
+    study, _ = played
+    matches = [match.players for match in study.matches() if match.game == "jordan"]
+    wanted = {one_among(a, b, seat, 3) for a in FIELD for b in FIELD for seat in range(3)}
+    assert {*matches} == wanted
+    assert len(matches) == 3 * 3 * 2 + 3
+    assert not any("best-response" in players for players in matches)
+
+
+def test_payoffs_are_those_above_the_mean_in_the_same_seats(played):
+    study, results = played
+    measured = measure(study, results)
+    ranked = {entry.learner: entry for entry in standings(measured, resamples=20).standings}
+    earned, regret = ({learner: [] for learner in FIELD} for _ in range(2))
+    for game, seats in (("jordan", 3), ("battle-of-the-sexes", 2)):
+        for learner in FIELD:
+            payoffs, regrets = [], []
+            for other in FIELD:
+                for seat in range(seats):
+                    of_seat = f":{seat + 1}" if seat else ""
+                    players = [[spec] for spec in one_among(learner, other, seat, seats)]
+                    table = results.last([f"payoff{of_seat}", f"swap_regret{of_seat}"], game=game, players=players)
+                    payoffs.append(table[f"payoff{of_seat}"].mean() / WIDTHS[game])
+                    regrets.append(table[f"swap_regret{of_seat}"].mean() / WIDTHS[game] / 60)
+            earned[learner].append(np.mean(payoffs))
+            regret[learner].append(np.mean(regrets))
+    middle = np.mean([np.mean(numbers) for numbers in earned.values()])
+    for learner, entry in ranked.items():
+        assert entry.advantage.mean == pytest.approx(np.mean(earned[learner]) - middle)
+        assert entry.regret.mean == pytest.approx(np.mean(regret[learner]))
+        assert np.isnan(entry.nash_mass)
+    order = sorted(FIELD, key=lambda learner: -np.mean(earned[learner]))
+    assert [ranked[learner].rank for learner in order] == [1, 2, 3]
+
+
+def test_the_outcome_says_what_is_ranked(played, coebl):
+    study, results = played
+    outcome = finish(SUITE, study, results.store.folder, "coebl tournament", ["exp3"])
+    text = " ".join(outcome.sentences)
+    assert "against the same opponents in the same seat" in text
+    assert "best-response" not in text
+    assert "Nash" not in text
+    page = json.loads((outcome.files / "summary.json").read_text())["page"]
+    assert "Payoff, %" in page["header"]
+    assert "Swap regret, %" in page["header"]
+    assert coebl("report", str(results.store.folder))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("suite", "games", "message"),
+    [
+        ("standard", ["jordan", "rps"], "rps is zero-sum and jordan is not; accepted: games of one kind"),
+        ("pre-registered", ["jordan"], "jordan is not zero-sum, and the statements about kin are about regret"),
+    ],
+)
+def test_what_has_no_meaning_is_rejected(suite, games, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        read_tournament(read_suite(suite).played_on(games, 10), FIELD, 2, tmp_path)
