@@ -216,7 +216,9 @@ def heat_maps(content: Content) -> dict[str, Any] | None:
         "title": f"Who beats {who}?",
         "text": f"Heat maps of who beats {who}. {who}: {'; '.join(counts)}. The numbers are in the head-to-head table.",
         "note": f"{content.table_title} at the last round. Blue: {who} is ahead. Orange: the learner above is ahead. "
-        "Darker means by more. Hatched: undecided; ° significant only before correcting for multiple tests.",
+        "Darker means by more. Hatched: undecided; ° significant only before correcting for multiple tests."
+        + " The bars above are corrected over their own matches alone, so fewer may be undecided."
+        * bool(content.show.headline),
     }
 
 
