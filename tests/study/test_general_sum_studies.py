@@ -242,3 +242,13 @@ def test_a_page_without_zero_sum_games_does_not_speak_of_rows(tmp_path, coebl):
 
 def _place(content, spec):
     return [game["spec"] for game in content.games].index(spec)
+
+
+def test_times_name_the_learner_of_every_seat(tmp_path, coebl):
+    study = Study(games=["jordan"], learners=["exp3", "uniform"], rounds=20, seeds=2, until="nash_conv < 0.5")
+    go(study, tmp_path / "out")
+    shown = coebl("results", tmp_path / "out").stdout
+    assert "exp3 v uniform v exp3 " in shown
+    assert "exp3 v uniform v uniform " in shown
+    assert coebl("report", tmp_path / "out").returncode == 0
+    assert "Exp3 v uniform v Exp3" in (tmp_path / "out" / "report.html").read_text()

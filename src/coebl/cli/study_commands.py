@@ -275,7 +275,7 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
 def print_times(results: Results) -> None:
     """Print the hitting times of a folder; nothing if its runs do not end at a condition."""
     rows = [
-        {"game": match.game, "noise": match.noise, "players": " v ".join(dict.fromkeys(match.players))}
+        {"game": match.game, "noise": match.noise, "players": " v ".join(match.apart)}
         | {"rounds at most": f"{match.rounds:,}", **runs.described()}
         for match, runs in results.runtimes().items()
     ]

@@ -76,6 +76,11 @@ class MatchKey(NamedTuple):
     noise: str
     rounds: int
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The players; one of them, if all are the same."""
+        return self.players if len({*self.players}) > 1 else self.players[:1]
+
     def __repr__(self) -> str:
         return tuple.__repr__(self)
 

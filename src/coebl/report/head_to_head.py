@@ -17,7 +17,6 @@ from coebl.core.errors import InputError
 from coebl.core.files import read_whole
 from coebl.core.text import number_text, with_minus
 from coebl.engine.until import HittingTime
-from coebl.games.game import SEATS
 from coebl.naming import game_title
 from coebl.plots import plot_panels
 from coebl.plots.style import drawn, look
@@ -127,19 +126,19 @@ def ranking_section(content: Content) -> Section | None:
 
 def times_section(results: Results, content: Content) -> Section | None:
     """Return the hitting times of every match, with the share of runs by budget; None if no run ends at a condition."""
-    times = {match: runs for match, runs in results.runtimes().items() if len(match.players) == len(SEATS)}
+    times = results.runtimes()
     if not times:
         return None
     noises = list(dict.fromkeys(match.noise for match in times))
     rows = [
         [
             game_title(match.game) + f", {match.noise}" * (len(noises) > 1),
-            " v ".join(content.titles[spec] for spec in dict.fromkeys(match.players)),
+            " v ".join(content.titles[spec] for spec in match.apart),
             *runs.described().values(),
         ]
         for match, runs in times.items()
     ]
-    matches = [(match.game, match.players[0], match.players[1]) for match in times if match.noise == noises[0]]
+    matches = [(match.game, *match.players) for match in times if match.noise == noises[0]]
     picture = None
     if len({match[1:] for match in matches}) <= _MOST_LINES:
         with look():

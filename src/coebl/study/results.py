@@ -387,9 +387,9 @@ class Results:
     ) -> Figure:
         """The curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
 
-        Filters are specs, as in `last`. By default the metric is the pseudo-regret, or in a study of only self-play
-        the first one that is about both players. Of runs that end at a condition it is `hitting_time`: the share of
-        runs that have hit, by budget.
+        Filters are specs, as in `last`. By default the metric is the pseudo-regret or the payoff, or in a study of only
+        self-play the first one that is about both players. Of runs that end at a condition it is `hitting_time`: the
+        share of runs that have hit, by budget.
 
         Args:
             metric: its name.
@@ -423,7 +423,7 @@ class Results:
         if all(len(set(record.players)) == 1 for record in cells):
             known = known_to(self)
             return next((metric for metric in present if not metric_words(metric, known).signed), present[0])
-        return "pseudo_regret" if "pseudo_regret" in present else present[0]
+        return next((metric for metric in ("pseudo_regret", "payoff") if metric in present), present[0])
 
     def _chosen_metrics(self, metrics: Sequence[str] | None) -> list[str]:
         present = self.metrics
