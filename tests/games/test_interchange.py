@@ -230,7 +230,7 @@ def test_nashpy_games_that_are_not_zero_sum(nashpy: Any) -> None:
         THREE.to_nashpy()
 
 
-@pytest.mark.parametrize("game", [GENERAL, THREE], ids=str)
+@pytest.mark.parametrize("game", [GENERAL, THREE], ids=lambda game: game.name)
 def test_gambit_games_of_any_sum_and_number_of_players(game: TensorGame, pygambit: Any) -> None:
     theirs = game.to_gambit()
     np.testing.assert_array_equal([np.array(t, dtype=float) for t in theirs.to_arrays(dtype=float)], game.payoffs)
@@ -239,7 +239,7 @@ def test_gambit_games_of_any_sum_and_number_of_players(game: TensorGame, pygambi
     assert back.name == game.name
 
 
-@pytest.mark.parametrize("game", [GENERAL, THREE], ids=str)
+@pytest.mark.parametrize("game", [GENERAL, THREE], ids=lambda game: game.name)
 def test_quantecon_round_trip(game: TensorGame, quantecon: Any) -> None:
     theirs = game.to_quantecon()
     for joint in np.ndindex(*game.shape):

@@ -139,6 +139,7 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
             ("ots-rm", OtsRmTwin, {}, 1e-9),
             ("maximin-ucb", MaximinUcbTwin, {}, 0),
             ("fictitious-play", FictitiousPlayTwin, {}, 1e-9),
+            ("fictitious-play:c=0", FictitiousPlayTwin, {"c": 0.0}, 1e-9),
             ("k-learning", KLearningTwin, {}, 1e-5),
         ]
     },
