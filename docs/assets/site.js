@@ -11,3 +11,10 @@ const recolour = () => document.querySelectorAll("iframe").forEach((frame) => {
 });
 new MutationObserver(recolour).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
 recolour();
+// On a phone the triangles of a replay are below each other, and a frame is as high as what it shows.
+document.querySelectorAll("iframe").forEach((frame) => frame.addEventListener("load", () => {
+  const { documentElement, body } = frame.contentDocument;
+  new ResizeObserver(() => {
+    if (innerWidth < 720) frame.style.height = `${documentElement.scrollHeight + 2}px`;
+  }).observe(body);
+}));
