@@ -197,6 +197,8 @@ class CellRecord(_Stored):
         if len(self.players) != len(description.players) or not all(_same("player", *pair) for pair in pairs):
             ours, expected = " v ".join(self.players), " v ".join(description.players)
             raise ValueError(f"its players are {shorten(ours)} instead of {shorten(expected)}")
+        if len(self.players) != (seats := 2 if self.seats is None else len(self.seats)):
+            raise ValueError(f"its game has {seats} seats, and its players are {shorten(' v '.join(self.players))}")
         return self
 
     @property

@@ -303,7 +303,7 @@ def left_out(field: Iterable[str]) -> list[str]:
 
     >>> from coebl.tournament import read_suite
     >>> left_out(read_suite().learners)
-    ['exp3-as-released', 'exp3-ix-as-released']
+    ['exp3-as-released', 'exp3-ix-as-released', 'hart-mas-colell', 'fictitious-play']
     """
     playing = {entry.name for spec in field if (entry := LEARNERS.registered(spec))}
     plays = set(PLAYS).intersection(*(parse_learner(spec).plays for spec in field))

@@ -326,7 +326,7 @@ async function pictureOf({ chart, values, title, note, alone = {} }) {
   const result = await vegaEmbed(element("div"), spec, EMBED);
   const text = await result.view.toSVG();
   result.finalize();
-  return inLightColours(text.replace(/<svg[^>]*>/, (start) => start + byId("hatch").innerHTML));
+  return inLightColours(text.replace(/<svg[^>]*>/, (start) => start + byId("hatch").firstElementChild.outerHTML));
 }
 
 async function rasterOf(text) {
