@@ -164,8 +164,8 @@ def test_lists(what, lines, coebl):
 def test_in_a_pipe_a_list_has_a_line_each_and_a_terminal_wraps_it_with_an_indent(coebl, monkeypatch):
     lines = coebl("list", "games").stdout.splitlines()
     assert [line.split()[0] for line in lines[:-2]] == GAMES.names
-    assert lines[4].startswith("  diagonal ")
-    assert lines[4].endswith("(diagonal:n=3)")
+    assert lines[GAMES.names.index("diagonal")].startswith("  diagonal ")
+    assert lines[GAMES.names.index("diagonal")].endswith("(diagonal:n=3)")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setenv("TERM", "xterm")

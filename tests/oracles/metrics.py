@@ -83,8 +83,8 @@ def column_external_regret(A, value, star, play):
     return max(sum(-A[a][j] for _, _, a, _, _ in play) for j in range(len(A[0]))) - earned
 
 
-# Of games of any number of players: payoffs are nested lists per player, a round of play is (policies, actions), and
-# `seat` is the player that a metric is about.
+# Of games of any number of players: payoffs are nested lists per player, a round of play is (policies, actions,
+# rewards), and `seat` is the player that a metric is about.
 
 
 def at(payoff, actions):
@@ -103,7 +103,7 @@ def replaced(items, seat, item):
 
 
 def nash_conv_of(payoffs, seat, play):
-    policies, _ = play[-1]
+    policies, _, _ = play[-1]
     total = 0.0
     for k, payoff in enumerate(payoffs):
         m = len(policies[k])
@@ -125,15 +125,15 @@ def swap_regret_of(payoffs, seat, play):
 
 def deviation_gain(payoffs, seat, play, swap):
     payoff = payoffs[seat]
-    return sum(at(payoff, replaced(a, seat, swap[a[seat]])) - at(payoff, a) for _, a in play)
+    return sum(at(payoff, replaced(a, seat, swap[a[seat]])) - at(payoff, a) for _, a, _ in play)
 
 
 def payoff_of(payoffs, seat, play):
-    return sum(mean_payoff(payoffs[seat], policies) for policies, _ in play) / len(play)
+    return sum(mean_payoff(payoffs[seat], policies) for policies, _, _ in play) / len(play)
 
 
 def welfare_of(payoffs, seat, play):
-    return sum(at(payoff, actions) for _, actions in play for payoff in payoffs) / len(play)
+    return sum(at(payoff, actions) for _, actions, _ in play for payoff in payoffs) / len(play)
 
 
 def welfare_ratio_of(payoffs, seat, play):
@@ -148,15 +148,15 @@ OF_TENSORS = {
 
 
 def nash_conv(A, value, star, play):
-    return nash_conv_of([A, [[-a for a in row] for row in A]], 0, [((x, y), (a, b)) for x, y, a, b, _ in play])
+    return nash_conv_of([A, [[-a for a in row] for row in A]], 0, [((x, y), (a, b), (r, -r)) for x, y, a, b, r in play])
 
 
 def payoff(A, value, star, play):
-    return payoff_of([A], 0, [((x, y), (a, b)) for x, y, a, b, _ in play])
+    return payoff_of([A], 0, [((x, y), (a, b), (r, -r)) for x, y, a, b, r in play])
 
 
 def swap_regret(A, value, star, play):
-    return swap_regret_of([A], 0, [((x, y), (a, b)) for x, y, a, b, _ in play])
+    return swap_regret_of([A], 0, [((x, y), (a, b), (r, -r)) for x, y, a, b, r in play])
 
 
 TWINS = {
