@@ -479,6 +479,7 @@ def test_a_reward_in_other_units_is_reported_once(reward, far):
         assert "set payoff_range to" in str(warning.message)
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_warning_that_is_an_error_leaves_the_player_as_it_was():
     player = Player("exp3", actions=2, payoff_range=(-1, 1))
     player.act()
