@@ -312,7 +312,7 @@ _QUANTILES = {"a quarter": 0.25, "half": 0.5, "three quarters": 0.75}
 def runtime_command(
     algorithm: Annotated[str, typer.Argument(metavar="SPEC", help="A search, or a learner that plays itself.")],
     game: opt.GameSpec,
-    budget: Annotated[float, opt.decimal("N", "Rounds of a run at most; 1e7 is accepted.", least=1)] = 1e6,
+    budget: Annotated[float, opt.decimal("N", "The most rounds of a run, such as 1e7.", least=1)] = 1e6,
     until: Annotated[
         str | None,
         opt.option("CONDITION", 'By default "optimum" for a search, else "exploitability < 0.1".'),
@@ -324,7 +324,7 @@ def runtime_command(
     ioh: Annotated[Path | None, opt.option("DIR", "Write files that IOHanalyzer reads.")] = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Measure how many rounds, or queries, an algorithm takes to an equilibrium.
+    """Measure how many rounds, or queries, an algorithm needs to reach an equilibrium.
 
     \b
     Examples:
@@ -406,7 +406,7 @@ def play_command(
     game: opt.GameSpec,
     against: Annotated[str, opt.option("SPEC", "The learner that you play against.")],
     rounds: Annotated[int, opt.integer("Rounds; q or Ctrl-C ends earlier.")] = 30,
-    seed: Annotated[int | None, opt.integer("Seed of the learner; by default another one every time.")] = None,
+    seed: Annotated[int | None, opt.integer("Seed of the learner; by default a new one every time.")] = None,
 ) -> None:
     """Play against a learner, round by round.
 

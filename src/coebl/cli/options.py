@@ -79,7 +79,7 @@ Columns = Annotated[list[str] | None, repeatable("--column", "SPEC", "column lea
 Figures = Annotated[list[str] | None, repeatable("--figure", "NAME", "figure")]
 Change = Annotated[
     str | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="With one thing changed beside the original, such as c=1."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Change one thing, such as c=1, and show it beside the original."),
 ]
 Claims = Annotated[list[str] | None, repeatable("--claim", "ID", "claim")]
 

@@ -48,7 +48,7 @@ def tournament_command(
     games: Annotated[list[str] | None, opt.option("LIST", "Only these games; by default those of the suite.")] = None,
     seeds: Annotated[int | None, opt.integer("Runs per match, >= 2; by default those of the suite, often 50.")] = None,
     rounds: Annotated[int | None, opt.integer("Rounds per run; by default those of the suite.", least=1)] = None,
-    quick: Annotated[bool, opt.flag("--quick", "A few small games, few seeds: two minutes.")] = False,
+    quick: Annotated[bool, opt.flag("--quick", "A few small games, few seeds: about a minute.")] = False,
     suite: Annotated[str, opt.option("NAME", "A suite, or the TOML file of one.")] = "standard",
     details: Annotated[bool, opt.flag("--details", "Print all columns of the ranking.")] = False,
     workers: opt.Workers = None,
@@ -57,9 +57,9 @@ def tournament_command(
 ) -> None:
     """Rank learners over a suite of games, or test one of them.
 
-    Every pair of learners plays in both seats; in games that are not zero-sum, each learner plays in every seat among
-    copies of each other one, and its payoff ranks it. A tournament is a study: results that are in the folder already
-    are not computed again. A LIST is separated by commas; the option may also be given more than once.
+    Every pair of learners plays in both seats; in games that are not zero-sum, each learner plays in every seat against
+    copies of each other learner, and is ranked by its payoff. A tournament is a study: results that are already in the
+    folder are not computed again. A LIST is separated by commas; the option may also be given more than once.
 
     \b
     Examples:
@@ -173,7 +173,7 @@ def reproduce_command(
 ) -> None:
     """Run the experiments of a paper, and judge its claims.
 
-    Results that are in the folder already are not computed again. At the end it draws the figures, writes a page, and
+    Results that are already in the folder are not computed again. At the end it draws the figures, writes a page, and
     prints a mark for each claim; for the reasons: coebl claims DIR --details.
 
     What if? --set c=1 judges the same claims with one thing changed as well, beside the original: a parameter of the

@@ -94,18 +94,18 @@ class Gaussian(_Scaled):
 @NOISES.add("misstated", title="Misstated")
 @dataclass(frozen=True)
 class Misstated(Gaussian):
-    """Normal, with standard deviation sigma, of which learners are told another one.
+    """Normal, with standard deviation sigma, while learners receive another one.
 
     Args:
         sigma: the standard deviation of the noise.
-        told: the one that learners are told.
+        told: the one that learners receive.
     """
 
     sigma: Sigma = 2.0
     told: Annotated[float, Range(0, open_low=True)] = 1.0
 
     def deviation(self, payoff_range: tuple[float, float]) -> float:
-        """Return the deviation that learners are told."""
+        """Return the deviation that learners receive."""
         return self.told
 
 
