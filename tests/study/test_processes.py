@@ -9,7 +9,7 @@ import pebble
 import pytest
 import threadpoolctl
 
-from coebl.study.workers import LocalPool
+from coebl.study.workers import LocalPool, start_tracker
 
 
 def test_a_process_has_one_thread_for_linear_algebra(monkeypatch):
@@ -68,3 +68,17 @@ def test_a_signal_waits_until_a_process_is_started(monkeypatch, number):
     finally:
         signal.signal(number, before)
     assert reached == ["started"]
+
+
+def test_a_hangup_while_the_tracker_starts_is_not_lost(monkeypatch):
+    """It used to be ignored for that moment, so that a run went on without its terminal."""
+    came = []
+    monkeypatch.setattr(
+        "multiprocessing.resource_tracker.ensure_running", lambda: os.kill(os.getpid(), signal.SIGHUP)
+    )
+    before = signal.signal(signal.SIGHUP, lambda number, _: came.append(number))
+    try:
+        start_tracker()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert came == [signal.SIGHUP]

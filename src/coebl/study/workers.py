@@ -136,14 +136,17 @@ class LocalPool:
 
 
 def start_tracker() -> None:
-    """Start the process of Python that removes semaphores, so that it survives the end of a terminal, as Ctrl-C."""
-    if not _in_main_thread() or not hasattr(signal, "SIGHUP"):
+    """Start the process of Python that removes semaphores, so that it survives the end of a terminal, as Ctrl-C.
+
+    It inherits that SIGHUP is blocked. This process must not ignore it meanwhile: it would be lost.
+    """
+    if not _in_main_thread() or not hasattr(signal, "pthread_sigmask"):
         return
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which it inherits
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
         resource_tracker.ensure_running()
     finally:
-        signal.signal(signal.SIGHUP, before if before is not None else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @contextmanager
