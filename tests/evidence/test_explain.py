@@ -146,3 +146,7 @@ def test_what_is_missing_is_named(tmp_path, coebl, folder):
     go(STUDY.replace("pseudo_regret", "exploitability"), tmp_path)
     with pytest.raises(InputError, match="add pseudo_regret to the metrics of the study"):
         explain(Results(tmp_path), "ucb")
+    general = Study(games=["chicken"], learners=["ucb", "exp3"], seeds=2, rounds=20)
+    general.run(tmp_path / "general", quiet=True, workers=1)
+    with pytest.raises(InputError, match="no game is zero-sum; accepted: a study of zero-sum games"):
+        explain(Results(tmp_path / "general"), "ucb")

@@ -25,7 +25,7 @@ from coebl.games import GAMES, NOISES, DriftingGame, Game
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.naming import Known, game_title, known_to, learner_titles
 from coebl.solver import solve_matrix
-from coebl.study.frames import find, listed
+from coebl.study.results import find, listed
 
 if TYPE_CHECKING:
     import polars
@@ -201,6 +201,8 @@ def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanat
     """
     metric = next((name for name in DECISIVE if name in results.metrics), None)
     if metric is None:
+        if all(record.seats for record in results.records()):
+            raise InputError(f"{results.store.folder}: no game is zero-sum; accepted: a study of zero-sum games.")
         raise InputError(
             f"the results have none of {', '.join(DECISIVE)}; add pseudo_regret to the metrics of the study and run it."
         )
