@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import pytest
 
 from coebl.study import EXAMPLE, RunSummary, parse_study
-from coebl.study.estimate import disk_use, estimate, work_of
+from coebl.study.progress import disk_use, estimate, work_of
 from coebl.study.runner import warm_up
 from study_runs import go
 from study_texts import small_study
@@ -82,9 +82,9 @@ def played(monkeypatch):
 
     def patched(*arguments):
         simulation = Played(*arguments)
-        monkeypatch.setattr("coebl.study.estimate.simulate", simulation)
-        monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: simulation.now)
-        monkeypatch.setattr("coebl.study.estimate._STARTING", 0.0)
+        monkeypatch.setattr("coebl.study.progress.simulate", simulation)
+        monkeypatch.setattr("coebl.study.progress.time.perf_counter", lambda: simulation.now)
+        monkeypatch.setattr("coebl.study.progress._STARTING", 0.0)
         return simulation
 
     return patched
@@ -98,8 +98,8 @@ def middle(found):
 @pytest.mark.parametrize(("workers", "seconds"), [(1, 2 * 44 + 2 * 8), (2, (2 * 44 + 2 * 8) / 2)])
 def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, played, workers, seconds):
     """4 s a cell, and 0.1 s or 1 s a round."""
-    monkeypatch.setattr("coebl.study.estimate._BOX", math.inf)
-    monkeypatch.setattr("coebl.study.estimate.within", lambda _: nullcontext())
+    monkeypatch.setattr("coebl.study.progress._BOX", math.inf)
+    monkeypatch.setattr("coebl.study.progress.within", lambda _: nullcontext())
     played(4.0, lambda match, runs: 1.0 if match.row.name == "coebl" else 0.1)
     found = estimate(parse_study(STUDY), workers)
     assert middle(found) == pytest.approx(seconds)
@@ -142,7 +142,7 @@ def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, pl
     """`coebl study show` took 18 minutes for Diagonal n = 8 to 10."""
     built = []
     study = parse_study(LARGE)
-    monkeypatch.setattr("coebl.study.estimate.parse_game", built.append)
+    monkeypatch.setattr("coebl.study.progress.parse_game", built.append)
     monkeypatch.setattr(sys.modules["coebl.study.runner"], "parse_game", built.append)
     warm_up(study.cells, study.shapes)
     simulation = played(0.0, lambda match, runs: 1e-7 * runs * match.game.payoff.size)
@@ -172,7 +172,7 @@ def test_where_nothing_can_be_measured_the_estimate_says_so(monkeypatch):
     def failing(*_, **__):
         raise ValueError("no")
 
-    monkeypatch.setattr("coebl.study.estimate.simulate", failing)
+    monkeypatch.setattr("coebl.study.progress.simulate", failing)
     study = parse_study(STUDY.replace("rounds = 40", "rounds = 4_000"))
     found = estimate(study, 1)
     assert found.source == "by the costs that the learners declare, since nothing could be measured"

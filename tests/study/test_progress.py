@@ -7,8 +7,7 @@ import pytest
 from coebl.study import parse_study, workers
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
-from coebl.study.estimate import work_of
-from coebl.study.progress import Progress
+from coebl.study.progress import Progress, work_of
 
 STUDY = """
 name = "mixed"
@@ -61,7 +60,7 @@ def test_work_inside_a_cell_counts(now):
     now[0], counter.value = 4.0, 0.5
     assert str(progress) == "1 of 3 cells"
     now[0], counter.value = 34.0, 3.0
-    assert str(progress) == "1 of 3 cells, about 2 min left"  # a quarter of the work took half a minute
+    assert str(progress) == "1 of 3 cells, about 1.4 min left"  # a quarter of the work took half a minute
     progress.done(rounds=500, work=7.5, failed=False)
     assert progress.work_done == 7.5  # a cell that is done counts in full
 
@@ -120,13 +119,13 @@ def test_lines_stand_above_the_bar_and_do_not_become_many(monkeypatch, capsys):
 def test_in_a_log_there_is_a_line_though_no_cell_ends(now, capsys):
     counter = Counter()
     progress = Progress(cells=1, found=0, work=10.0, counter=counter)
-    progress.log(30.0)
+    progress.show(30.0)
     assert capsys.readouterr().err == ""
     now[0], counter.value = 31.0, 2.0
-    progress.log(30.0)
+    progress.show(30.0)
     now[0], counter.value = 40.0, 5.0
-    progress.log(30.0)
+    progress.show(30.0)
     assert capsys.readouterr().err == "0 of 1 cells\n"
     now[0] = 62.0
-    progress.log(30.0)
-    assert capsys.readouterr().err == "0 of 1 cells, about 1 min left\n"
+    progress.show(30.0)
+    assert capsys.readouterr().err == "0 of 1 cells, about 52 s left\n"

@@ -138,25 +138,20 @@ def print_table(
 
 @contextmanager
 def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterator[Advance | None]:
-    """Show a bar with the elapsed and the remaining time on a terminal; elsewhere print `line`, if there is one."""
-    if not sys.stderr.isatty():
+    """Show a bar with the elapsed time and the time left on a terminal; elsewhere print `line`, if there is one."""
+    from coebl.study.progress import TimeLeft, open_bar
+
+    bar = open_bar(label, total, transient=True)
+    if bar is None:
         if line:
             print(line, file=sys.stderr, flush=True)
         yield None
         return
-    from rich import progress
-    from rich.console import Console
-    from rich.markup import escape
+    time_left = TimeLeft()
 
-    columns = (
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("so far,"),
-        progress.TimeRemainingColumn(),
-        progress.TextColumn("left"),
-    )
-    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(escape(label), total=total)
-        yield lambda done, total=None: bar.update(task, completed=done, total=total)
+    def advance(done: int, of: int | None = total) -> None:
+        count = f", {done:,} of {of:,}{time_left(done / of)}" if of else ""
+        bar.update(bar.task_ids[0], completed=done, total=of, description=label + count)
+
+    with bar:
+        yield advance

@@ -59,6 +59,17 @@ def number_text(number: float, digits: int = 4, separator: str = "") -> str:
     return f"{number:{separator}.0f}" if 10 ** (digits - 1) <= abs(number) < math.inf else f"{number:.{digits}g}"
 
 
+def duration(seconds: float) -> str:
+    """Return a time in words, to two digits.
+
+    >>> duration(7.2), duration(45), duration(130), duration(7300), duration(200_000)
+    ('7.2 s', '45 s', '2.2 min', '2 h', '2.3 days')
+    """
+    units = (("days", 86_400, 2), ("h", 3600, 1), ("min", 60, 1))
+    unit, length, _ = next((entry for entry in units if seconds >= entry[1] * entry[2]), ("s", 1, 0))
+    return f"{number_text(seconds / length, 2)} {unit}"
+
+
 def decimal_places(half_width: float) -> int:
     """Return the decimal places of a number whose interval has this half width: two digits of the half width.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.core.files import write_whole
 from coebl.core.modules import require
-from coebl.core.text import counted, finite, natural
+from coebl.core.text import counted, duration, finite, natural
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.judge import Verdict
 from coebl.evidence.rendering import outcome_word
@@ -37,7 +37,6 @@ from coebl.report.verdict_grid import (
     verdict_entry,
     verdict_grid,
 )
-from coebl.study.progress import duration
 
 if TYPE_CHECKING:
     from coebl.study import Results

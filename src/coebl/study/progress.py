@@ -1,4 +1,9 @@
-"""Progress of a study: a bar on a terminal, an occasional line in a log."""
+"""The time that a study takes: an estimate in advance, with the disk space, and its progress while it runs.
+
+The estimate comes from short samples of the matches that make up most of the work. A sample is played with few runs, on
+a small game in place of a large one. The costs that the learners declare extend the samples to the whole study, and are
+used alone where nothing could be measured. So an estimate takes seconds, however large the study is.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +11,215 @@ import math
 import sys
 import threading
 import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+from rich import progress as rich_progress
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn
-from rich.progress import Progress as Bar
+
+from coebl.core.text import duration
+from coebl.engine import Match, simulate
+from coebl.engine.simulate import recorded_rounds
+from coebl.games import Game, parse_game
+from coebl.learners import parse_learner
+from coebl.study.cell import Cell
+from coebl.study.studies import Study
+from coebl.study.workers import EnoughError, LateError, cores, within
+
+Shapes = Mapping[str, tuple[int, ...]]  # numbers of actions, by game
+
+_ROUND = 100.0  # microseconds of overhead per round, in any game
+_SOLVE = 0.002  # microseconds to solve a large game of m by n actions once, by the power 1.5 of m n
+_BOX = 4.0  # seconds in which all samples are played
+_SAMPLE = 0.2  # seconds after which a sample ends
+_BLOCK = 0.02  # seconds that a block of a sample should take, by the learners' costs
+_MOST_BLOCK = 64  # rounds of such a block
+_MOST_ACTIONS = 64  # of a game that is played to measure; a larger one is replaced by one of this size
+_MEASURED, _EXTENDED, _DECLARED = 2.0, 4.0, 10.0  # factors by which an estimate may be off, either way
+_STARTING = 2.0  # seconds to start the worker processes
+_STORING = 0.006  # seconds that the parent needs for each cell, while the others work
 
 _MOST_LINES = 5  # printed while the study runs
 _EVERY = 10.0  # seconds between the lines in a log
 _IDLE = 30.0  # seconds after which a line is printed even if no cell has ended
-_SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # when the time left is printed: see `Progress._time_left`
+_SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # seconds, share of the work, seconds: see `TimeLeft`
+
+
+@dataclass(frozen=True)
+class TimeEstimate:
+    """The seconds that a study takes, between two ends, and the source of the estimate."""
+
+    low: float
+    high: float
+    source: str  # in words
+
+
+def rounds_of(cell: Cell) -> int:
+    """Rounds to simulate, over all runs."""
+    return cell.rounds * len(cell.seeds)
+
+
+def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, float]:
+    """The approximate microseconds that each cell takes, to run the longest first and to estimate the time left.
+
+    Games whose shapes are not known are built to find out.
+    """
+    shapes = dict(shapes or {})
+    costs: dict[tuple[str, tuple[str, ...]], float] = {}  # of a round per run
+    works = {}
+    for cell in cells:
+        key = cell.game, cell.players
+        if key not in costs:
+            try:
+                if cell.game not in shapes:
+                    shapes[cell.game] = parse_game(cell.game).shape
+                costs[key] = _cost(cell, shapes[cell.game])
+            except Exception:
+                costs[key] = 1.0  # an error of user code, perhaps; the run will report it
+        works[cell] = cell.rounds * (_ROUND + len(cell.seeds) * costs[key])
+    return works
+
+
+def _cost(cell: Cell, shape: tuple[int, ...]) -> float:
+    """The approximate microseconds of a round per run, by the costs that the learners declare."""
+    joint = math.prod(shape)
+    return sum(parse_learner(spec).cost(own, joint // own) for spec, own in zip(cell.players, shape, strict=True))
+
+
+def declared_range(match: Match, runs: int) -> tuple[float, float]:
+    """The least and the most seconds that a match takes, by the costs that its learners declare."""
+    seconds = 1e-6 * match.rounds * (_ROUND + runs * match.cost())
+    return seconds / _DECLARED, seconds * _DECLARED
+
+
+def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
+    """Estimate the time of a study from some rounds of the matches that make up most of it."""
+    works = work_of(study.cells, study.shapes)
+    cells_by_setting: dict[tuple[object, ...], list[Cell]] = {}
+    for cell in study.cells:
+        cells_by_setting.setdefault((cell.game, cell.players, len(cell.seeds), cell.rounds), []).append(cell)
+    groups = sorted(cells_by_setting.values(), key=lambda cells: works[cells[0]] * len(cells), reverse=True)
+    seconds = _samples([cells[0] for cells in groups], study.shapes)
+    declared = sum(works[cell] for cell in seconds)
+    ratio = sum(seconds.values()) / declared if declared else 1e-6  # seconds by microsecond that is declared
+    low = high = longest = 0.0
+    for cells in groups:
+        first = cells[0]
+        shape = study.shapes[first.game]
+        time_of_cell, off = seconds.get(first, works[first] * ratio), _EXTENDED if seconds else _DECLARED
+        if _is_small(shape):
+            off = _MEASURED if first in seconds else off
+        else:
+            time_of_cell += 1e-6 * _SOLVE * float(np.prod(shape)) ** 1.5  # which each cell does once
+        low += len(cells) * time_of_cell / off
+        high += len(cells) * time_of_cell * off
+        longest = max(longest, time_of_cell * off)
+    processes = min(workers or cores(), len(study.cells))
+    storing = _STORING * len(study.cells)
+    source = "measured on short samples"
+    if not seconds:
+        source = "by the costs that the learners declare, since nothing could be measured"
+    elif any(cells[0] not in seconds or not _is_small(study.shapes[cells[0].game]) for cells in groups):
+        source = "in part measured, in part by the costs that the learners declare"
+    return TimeEstimate(
+        _STARTING + max(low / processes, storing), _STARTING + max(high / processes, longest, storing), source
+    )
+
+
+def _is_small(shape: tuple[int, ...]) -> bool:
+    return max(shape) <= _MOST_ACTIONS or len(shape) > 2  # whose payoffs are not solved, only looked up
+
+
+def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
+    """The seconds that cells take, as far as the time for samples allows; failing cells are left out."""
+    seconds: dict[Cell, float] = {}
+    ends = time.perf_counter() + _BOX
+    with suppress(LateError), within(_BOX):
+        for cell in cells:
+            if time.perf_counter() >= ends:
+                break
+            with suppress(Exception, SystemExit):  # an error of user code, perhaps; the run will report it
+                seconds[cell] = _seconds(cell, shapes[cell.game], ends)
+    return seconds
+
+
+def _seconds(cell: Cell, shape: tuple[int, ...], ends: float) -> float:
+    """The seconds of a cell, from a sample: its fixed cost, and that of each round."""
+    small = _is_small(shape)
+    sample = shape if small else tuple(min(own, _MOST_ACTIONS) for own in shape)
+    game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, sample))
+    match = Match.among(game, cell.players, cell.rounds, cell.noise)
+    cost = _cost(cell, sample)
+    seeds = cell.seeds[: max(1, int(1e6 * _BLOCK / cost))]
+    declared = _ROUND + len(seeds) * cost
+    block = max(1, min(cell.rounds // 2, _MOST_BLOCK, int(1e6 * _BLOCK / declared)))
+    marks: list[tuple[int, float]] = []
+    started = time.perf_counter()
+
+    def mark(rounds: int) -> None:
+        now = time.perf_counter()
+        marks.append((rounds, now))
+        if now >= ends or (len(marks) > 1 and now - started >= _SAMPLE):
+            raise EnoughError
+
+    metrics = cell.metrics if small else ("regret", "pseudo_regret")
+    with suppress(EnoughError):
+        simulate(match, seeds, record="last", metrics=metrics, block_rounds=block, progress=mark)
+    (first, began), (last, ended) = marks[0], marks[-1]
+    a_round = (ended - began) / (last - first) if last > first else (began - started) / first
+    scale = (_ROUND + len(cell.seeds) * _cost(cell, shape)) / declared
+    return max(0.0, began - started - a_round * first) + cell.rounds * a_round * scale
+
+
+def disk_use(study: Study) -> int:
+    """The approximate size of the results in bytes: eight per number, which zstd hardly reduces."""
+    total = 0
+    for cell in study.cells:
+        recorded = len(recorded_rounds(cell.record, cell.rounds))
+        total += 4000 + recorded * len(cell.seeds) * (8 * len(cell.metrics) + 2)
+    return total
+
+
+# While it runs
+
+
+def open_bar(text: str = "", total: float | None = None, **options: Any) -> rich_progress.Progress | None:
+    """A progress bar with a text beside it, not started yet; None where stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    columns = rich_progress.BarColumn(bar_width=20), rich_progress.TextColumn("{task.description}", markup=False)
+    bar = rich_progress.Progress(*columns, rich_progress.TimeElapsedColumn(), console=Console(stderr=True), **options)
+    bar.add_task(text, total=total)
+    return bar
+
+
+class TimeLeft:
+    """The time left by the share of the work that is done, in words; an empty string until that is reliable.
+
+    Processes take seconds to start, and the first rounds are the slowest. So the clock starts at the first work that
+    was seen, and nothing is said before some seconds have passed in which a share of the work was done; of long work,
+    before a minute.
+    """
+
+    def __init__(self) -> None:
+        self._first: tuple[float, float] | None = None  # when work was first seen, and how much
+
+    def __call__(self, share: float) -> str:
+        """The words to put after others."""
+        if self._first is None and share:
+            self._first = time.monotonic(), share
+        since, before = self._first or (0.0, share)
+        elapsed, more = time.monotonic() - since, share - before
+        if share >= 1 or more <= 0 or elapsed < _SOON or (more < _ENOUGH and elapsed < _LATE):
+            return ""
+        return f", about {duration((1 - share) * elapsed / more)} left"
 
 
 class Progress:
-    """Counts cells and rounds, and estimates the time left."""
+    """Counts cells and rounds, and shows them with the time left: a bar on a terminal, an occasional line in a log."""
 
     def __init__(self, cells: int, found: int, work: float, quiet: bool = False, counter: Any = None) -> None:
         """Begin to count; a `counter` shared with the workers holds the work done, parts of cells included."""
@@ -29,74 +229,48 @@ class Progress:
         self._finished = self._failed = self._rounds_done = self._lines = 0
         self._work_done = 0.0
         self._started = self._said = time.monotonic()
-        self._first: tuple[float, float] | None = None  # when the first work was seen, and how much it was
+        self._time_left = TimeLeft()
         self._quiet = quiet
-        self._bar: Bar | None = None
+        self._bar: rich_progress.Progress | None = None
 
     def __enter__(self) -> Self:
         if self._quiet:
             return self
         if self._found:
             print(f"{self._found} of {self._cells} cells are there already", file=sys.stderr)
-        if sys.stderr.isatty() and self._found < self._cells:
-            text = TextColumn("{task.description}", markup=False)
-            self._bar = Bar(BarColumn(bar_width=20), text, console=Console(stderr=True))
-            self._task = self._bar.add_task("", total=self._work)
-            self._bar.start()
         if self._found < self._cells:
+            self._bar = open_bar(total=self._work)
+            if self._bar is not None:
+                self._bar.start()
             threading.Thread(target=self._follow, daemon=True).start()
         return self
 
     def _follow(self) -> None:
-        """Move the bar while cells are running; in a log, print a line if no cell has ended for a while."""
+        """Show progress while cells are running; in a log, if no cell has ended for a while."""
         while not self._stopped.wait(0.5):
-            if self._bar is not None:
-                self._show()
-            else:
-                self.log(_IDLE)
+            self.show(_IDLE)
 
-    def log(self, every: float) -> None:
-        """Print a line, unless the last one was printed within so many seconds."""
+    def show(self, every: float) -> None:
+        """Move the bar, or print a line, unless the last one was printed within so many seconds."""
         now = time.monotonic()
-        if now - self._said >= every:
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=self.work_done, description=str(self))
+        elif not self._quiet and now - self._said >= every:
             self._said = now
             print(self, file=sys.stderr, flush=True)
-
-    def _show(self) -> None:
-        assert self._bar is not None
-        self._bar.update(self._task, completed=self.work_done, description=str(self))
 
     @property
     def work_done(self) -> float:
         """The work of all finished cells, and of the running ones as far as they have come."""
         running = 0.0 if self._counter is None else float(self._counter.value)
-        done = min(self._work, max(self._work_done, running))
-        if self._first is None and done:
-            self._first = time.monotonic(), done
-        return done
-
-    def _time_left(self, done: float) -> str:
-        """The approximate time left, once that is reliable; before, an empty string.
-
-        Processes take seconds to start, and the first rounds are the slowest. So the clock starts at the first work
-        that was seen, and nothing is said before some seconds have passed in which a share of the work was done; of a
-        long study, before a minute.
-        """
-        if self._first is None:
-            return ""
-        since, before = self._first
-        elapsed, more = time.monotonic() - since, done - before
-        if more <= 0 or elapsed < _SOON or (more < _ENOUGH * self._work and elapsed < _LATE):
-            return ""
-        return f"about {roughly((self._work - done) * elapsed / more)} left"
+        return min(self._work, max(self._work_done, running))
 
     def __exit__(self, *_: object) -> None:
         self._stopped.set()
+        if self._bar is not None or self._finished:
+            self.show(0.0)
         if self._bar is not None:
-            self._show()
             self._bar.stop()
-        elif self._finished and not self._quiet:
-            print(self, file=sys.stderr)
 
     def done(self, rounds: int, work: float, failed: bool) -> None:
         """Count a cell, with its rounds and its share of the work."""
@@ -104,10 +278,7 @@ class Progress:
         self._failed += failed
         self._rounds_done += rounds
         self._work_done += work
-        if self._bar is not None:
-            self._show()
-        elif not self._quiet:
-            self.log(_EVERY)
+        self.show(_EVERY)
 
     def say(self, line: str) -> None:
         """Print a line above the bar; only the first few are printed."""
@@ -120,59 +291,12 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def __str__(self) -> str:
-        elapsed = max(time.monotonic() - self._started, 1e-9)
-        speed = self._rounds_done / elapsed
-        done = self.work_done
-        over = self._found + self._finished == self._cells
-        parts = [
-            f"{self._found + self._finished} of {self._cells} cells",
-            f"{self._failed} failed" if self._failed else "",
-            f"{speed:,.0f} rounds a second" if self._finished else "",
-            "" if over else self._time_left(done),
-        ]
-        return ", ".join(part for part in parts if part)
-
-
-def duration(seconds: float) -> str:
-    """Format seconds for people.
-
-    >>> duration(7.2), duration(130), duration(7300)
-    ('7 s', '2 min 10 s', '2 h 1 min')
-    """
-    total = round(seconds)
-    if total < 60:
-        return f"{total} s"
-    if total < 3600:
-        return f"{total // 60} min {total % 60} s"
-    return f"{total // 3600} h {total % 3600 // 60} min"
-
-
-def span(low: float, high: float) -> str:
-    """Format a range of seconds, no more precisely than such an estimate can be.
-
-    >>> span(63, 170), span(37, 130), span(8, 12), span(5000, 200_000)
-    ('1 to 3 min', '35 s to 2 min', '8 to 10 s', '1 h to 2 days')
-    """
-    (first, unit), (second, last) = _rounded(low), _rounded(high)
-    if unit != last:
-        return f"{first} {unit} to {second} {last}"
-    return f"{first} to {second} {unit}" if second > first else f"{first} {unit}"
-
-
-def _rounded(seconds: float) -> tuple[int, str]:
-    """Round to seconds, minutes, hours or days; from ten on to a multiple of five."""
-    units = (("days", 86_400, 2), ("h", 3600, 1), ("min", 60, 1))
-    unit, length, _ = next((entry for entry in units if seconds >= entry[1] * entry[2]), ("s", 1, 0))
-    count = seconds / length
-    return max(1, 5 * round(count / 5) if count >= 10 else round(count)), unit
-
-
-def roughly(seconds: float) -> str:
-    """Format an estimate of seconds, no more precisely than it can be.
-
-    >>> roughly(13), roughly(130), roughly(3700), roughly(9000)
-    ('20 s', '3 min', '1 h 10 min', '2 h 30 min')
-    """
-    step = 10 if seconds <= 60 else 60 if seconds <= 3600 else 600
-    text = duration(math.ceil(seconds / step) * step)
-    return text.removesuffix(" 0 s").removesuffix(" 0 min")
+        speed = self._rounds_done / max(time.monotonic() - self._started, 1e-9)
+        counted = self._found + self._finished
+        left = self._time_left(self.work_done / self._work if self._work else 1.0)
+        return (
+            f"{counted} of {self._cells} cells"
+            + f", {self._failed} failed" * bool(self._failed)
+            + f", {speed:,.0f} rounds a second" * bool(self._finished)
+            + left * (counted < self._cells)
+        )

@@ -28,9 +28,8 @@ from coebl.solver import compile_kernels
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
 from coebl.study.errors import LostError
-from coebl.study.estimate import Shapes, rounds_of, work_of
 from coebl.study.plan import make_plan
-from coebl.study.progress import Progress
+from coebl.study.progress import Progress, Shapes, rounds_of, work_of
 from coebl.study.store import Store, is_new
 from coebl.study.studies import Study
 from coebl.study.workers import (
