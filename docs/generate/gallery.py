@@ -38,10 +38,10 @@ from coebl.plots import plot_simplex
 result = simulate("diagonal:3", "tsallis-inf", "tsallis-inf", seeds=1, keep=["policies"])
 picture = plot_simplex(result)""",
     "All matches of a study": f"""{STUDY}
-picture = Results("results").plot("exploitability", row=["coebl:c=2", "ucb", "exp3"], column="ucb")""",
+picture = Results("results").plot("exploitability", players=(["coebl:c=2", "ucb", "exp3"], "ucb"))""",
     "A metric against a hyper-parameter": """from coebl.study import Results
 
-picture = Results("results").plot("pseudo_regret", column=["ucb", "exp3"], sweep=True)""",
+picture = Results("results").plot("pseudo_regret", players=(None, ["ucb", "exp3"]), sweep=True)""",
     "Who beats whom": """from coebl.plots import plot_heat_map
 from coebl.study import Results
 

@@ -8,6 +8,7 @@ from coebl.report.latex import latex_tables
 
 def row(row, column, mean, half, game="diagonal:n=2", metric="exploitability"):
     labels = {"game": game, "noise": "gaussian", "row": row, "column": column, "horizon": 30, "round": 30}
+    labels |= {"players": [row, column]}
     return labels | {"metric": metric, "mean": mean, "low": mean - half, "high": mean + half, "sd": 1.0, "n": 5}
 
 

@@ -119,8 +119,13 @@ def test_tables_and_filters_of_any_number_of_seats(folder, coebl):
     shown = coebl("results", folder, "--metric", "payoff:3").stdout
     assert "  exp3 v hedge v exp3 " in shown
     rows = json.loads(coebl("results", folder, "--metric", "welfare", "--json").stdout)
-    assert rows[0].get("players") is None
+    assert rows[0]["players"] == ["exp3", "exp3"]
     assert len(rows[-1]["players"]) == 3
+    chosen = json.loads(coebl("results", folder, "--players", "exp3,-,exp3", "--json").stdout)
+    assert {(row["players"][0], row["players"][2]) for row in chosen} == {("exp3", "exp3")}
+    assert {row["players"][1] for row in chosen} == {"exp3", "hedge"}
+    both = coebl("results", folder, "--players", "exp3,-", "--row", "exp3")
+    assert both.stderr == "coebl: --players and --row or --column are both given; accepted: one of them.\n"
     assert "Exp3 v Hedge" in coebl("results", folder, "--metric", "payoff", "--latex").stdout
 
 

@@ -17,7 +17,7 @@ from coebl.cli.terminal import interval_cells, print_table, progress_bar, say, t
 from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.modules import require
 from coebl.core.specs import split_specs
-from coebl.core.text import counted, finite, one_line
+from coebl.core.text import counted, duration, finite, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ def match_command(
             help="This metric, or all; may be given more than once; swap_regret:2 for seat 2.",
         ),
     ] = None,
-    save: Annotated[Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
+    save: Annotated[Path | None, opt.path("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
     device: opt.DeviceOption = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -179,11 +179,12 @@ def _save_rounds(result: Result, path: Path) -> None:
 
 def _long_line(match: Match, seeds: int) -> str:
     """The announcement of a match that may take long, by the declared costs of its learners; otherwise empty."""
-    from coebl.study.estimate import declared_range
-    from coebl.study.progress import span
+    from coebl.study.progress import declared_range
 
     low, high = declared_range(match, seeds)
-    return f"playing: {span(low, high)}, by the declared costs of the learners" if high >= _LONG else ""
+    return (
+        f"playing: {duration(low)} to {duration(high)}, by the declared costs of the learners" if high >= _LONG else ""
+    )
 
 
 def _estimates(result: Result) -> dict[str, Estimate | None]:
@@ -320,8 +321,8 @@ def runtime_command(
     seeds: Annotated[int, opt.integer("Number of runs.")] = 20,
     first_seed: opt.FirstSeed = 0,
     noise: opt.NoiseSpec = None,
-    plot: Annotated[Path | None, opt.option("FILE", "Draw the share of runs by budget: .png, .svg or .pdf.")] = None,
-    ioh: Annotated[Path | None, opt.option("DIR", "Write files that IOHanalyzer reads.")] = None,
+    plot: Annotated[Path | None, opt.path("FILE", "Draw the share of runs by budget: .png, .svg or .pdf.")] = None,
+    ioh: Annotated[Path | None, opt.path("DIR", "Write files that IOHanalyzer reads.")] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Measure how many rounds, or queries, an algorithm needs to reach an equilibrium.

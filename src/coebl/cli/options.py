@@ -10,17 +10,18 @@ from typing import Annotated, Any
 import typer
 
 from coebl.core.errors import InputError, shorten
+from coebl.core.specs import split_specs
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-class BadNumber(typer.BadParameter):
-    """An option's value that is not an accepted number; the message is the value and what is accepted."""
+class BadValue(typer.BadParameter):
+    """An option's value that is not accepted; the message is the value and what is accepted."""
 
     def format_message(self) -> str:
         """The sentence for the user, with the name of the option."""
-        option = self.param.opts[0] if self.param else "an option"
-        return f"{option} is {self.message}"
+        name = self.param.opts[0] if self.param else "an option"
+        return f"{name if name.startswith('-') else name.upper()} is {self.message}"
 
 
 def _number_parser(kind: Callable[[str], Any], accepted: str, least: float | None) -> Callable[[str], Any]:
@@ -28,9 +29,9 @@ def _number_parser(kind: Callable[[str], Any], accepted: str, least: float | Non
         try:
             number = kind(text)
         except ValueError:
-            raise BadNumber(f"{shorten(text)}; accepted: {accepted}") from None
+            raise BadValue(f"{shorten(text)}; accepted: {accepted}") from None
         if least is not None and not number >= least:
-            raise BadNumber(f"{shorten(text)}; accepted: a number >= {least}")
+            raise BadValue(f"{shorten(text)}; accepted: a number >= {least}")
         return number
 
     return parse
@@ -48,8 +49,24 @@ def decimal(metavar: str, help: str, least: float | None = None) -> Any:
     return typer.Option(metavar=metavar, parser=_number_parser(float, "a number such as 0.5", least), help=help)
 
 
+def _path(text: str) -> Path:
+    if not text:
+        raise BadValue("''; accepted: the name of a file or folder")
+    return Path(text)
+
+
+def path(metavar: str, help: str) -> Any:
+    """An option that takes the path of a FILE or a DIR."""
+    return typer.Option(metavar=metavar, parser=_path, help=help)
+
+
+def path_argument(metavar: str, help: str) -> Any:
+    """An argument that is the path of a FILE or a DIR."""
+    return typer.Argument(metavar=metavar, parser=_path, help=help)
+
+
 def option(metavar: str, help: str) -> Any:
-    """An option that takes a name, a spec or a path."""
+    """An option that takes a name or a spec."""
     return typer.Option(metavar=metavar, help=help)
 
 
@@ -67,7 +84,7 @@ GameSpec = Annotated[str, option("SPEC", "The game: a spec, a file, or file.py:f
 FirstSeed = Annotated[int, integer("Seed of the first run; the others follow.")]
 NoiseSpec = Annotated[str | None, option("SPEC", "A noise; by default that of the game.")]
 DeviceOption = Annotated[str | None, option("NAME", "Where to compute: cpu, or cuda for a GPU.")]
-StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study's results.")]
+StudyFolder = Annotated[Path, path_argument("DIR", "The folder of a study's results.")]
 Workers = Annotated[int | None, integer("Local processes; by default one per core, or one for a GPU.", least=1)]
 Dask = Annotated[str | None, option("ADDRESS", "Run on this Dask cluster instead.")]
 AsJson = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
@@ -76,6 +93,10 @@ Metrics = Annotated[list[str] | None, repeatable("--metric", "NAME", "metric")]
 Games = Annotated[list[str] | None, repeatable("--game", "SPEC", "game")]
 Rows = Annotated[list[str] | None, repeatable("--row", "SPEC", "row learner")]
 Columns = Annotated[list[str] | None, repeatable("--column", "SPEC", "column learner")]
+Players = Annotated[
+    str | None,
+    option("SPECS", "Only these learners, one for each seat, with - for any; in place of --row and --column."),
+]
 Figures = Annotated[list[str] | None, repeatable("--figure", "NAME", "figure")]
 Change = Annotated[
     str | None,
@@ -88,6 +109,12 @@ def reject_both(first: str, second: str, *, both: bool) -> None:
     """Reject two options that exclude each other, if both are given."""
     if both:
         raise InputError(f"{first} and {second} are both given; accepted: one of them.")
+
+
+def seats(row: list[str] | None, column: list[str] | None, players: str | None) -> list[list[str] | None]:
+    """Return the learners of each seat that select matches, from either way to name them."""
+    reject_both("--players", "--row or --column", both=players is not None and (row or column) is not None)
+    return [row, column] if players is None else [None if spec == "-" else [spec] for spec in split_specs(players)]
 
 
 def figure_format(option: str, path: Path) -> str:

@@ -36,7 +36,7 @@ _ASCII_MARKS: dict[Outcome, str] = {"holds": "+", "fails": "x", "not significant
 
 @opt.app.command("tournament")
 def tournament_command(
-    out: Annotated[Path, opt.option("DIR", "The folder of the results; created, or resumed.")],
+    out: Annotated[Path, opt.path("DIR", "The folder of the results; created, or resumed.")],
     learners: Annotated[
         list[str] | None,
         opt.option(
@@ -163,7 +163,7 @@ def _print_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path,
 @opt.app.command("reproduce")
 def reproduce_command(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="The name of the paper.")] = DEFAULT,
-    out: Annotated[Path, opt.option("DIR", "The folder of the results; created, or resumed.")] = Path("reproduction"),
+    out: Annotated[Path, opt.path("DIR", "The folder of the results; created, or resumed.")] = Path("reproduction"),
     quick: Annotated[bool, opt.flag("--quick", "Only small games and few seeds: minutes.")] = False,
     figure: opt.Figures = None,
     claim: opt.Claims = None,
@@ -331,7 +331,7 @@ def claims_command(
 @opt.app.command("figures")
 def figures_command(
     folder: opt.StudyFolder,
-    out: Annotated[Path | None, opt.option("DIR", "The folder of the figures; by default DIR/figures.")] = None,
+    out: Annotated[Path | None, opt.path("DIR", "The folder of the figures; by default DIR/figures.")] = None,
     figure: opt.Figures = None,
     variant: Annotated[list[str] | None, opt.repeatable("--variant", "ID", "variant, such as text")] = None,
     format: Annotated[list[str] | None, opt.repeatable("--format", "FORMAT", "format: pdf, svg or png")] = None,
@@ -370,7 +370,7 @@ def figures_command(
 @opt.app.command("report")
 def report_command(
     folder: opt.StudyFolder,
-    out: Annotated[Path | None, opt.option("FILE", "The file to write; by default DIR/report.html.")] = None,
+    out: Annotated[Path | None, opt.path("FILE", "The file to write; by default DIR/report.html.")] = None,
     change: opt.Change = None,
     show: Annotated[bool, opt.flag("--open", "Open it in the browser.")] = False,
 ) -> None:

@@ -21,7 +21,7 @@ from coebl.cli import options as opt
 from coebl.cli.terminal import interval_bar, interval_cells, print_table, progress_bar, say
 from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path, write_whole
-from coebl.core.text import counted, csv_text, finite
+from coebl.core.text import counted, csv_text, duration, finite
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from coebl.study import Results, RunSummary, Study
     from coebl.study.results import SummaryRow
 
-StudyFile = Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file of a study.")]
+StudyFile = Annotated[Path, opt.path_argument("FILE", "The TOML file of a study.")]
 
 _MOST_CAUSES = 12  # causes of failures that are printed
 _WORST = 8  # matches that explain lists
@@ -42,7 +42,7 @@ _MEANS = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "h
 @opt.app.command("run")
 def run_command(
     file: StudyFile,
-    out: Annotated[Path, opt.option("DIR", "The folder of the results; created, resumed or extended.")],
+    out: Annotated[Path, opt.path("DIR", "The folder of the results; created, resumed or extended.")],
     workers: opt.Workers = None,
     dask: opt.Dask = None,
     device: opt.DeviceOption = None,
@@ -107,7 +107,6 @@ def run_study(
 ) -> RunSummary:
     """Run a study and print how it ended; `command` resumes it, with options for where it runs added."""
     from coebl.study import run
-    from coebl.study.progress import duration
     from coebl.study.workers import dask_executor
 
     with nullcontext() if dask is None else dask_executor(dask) as executor:
@@ -172,6 +171,7 @@ def results_command(
     game: opt.Games = None,
     row: opt.Rows = None,
     column: opt.Columns = None,
+    players: opt.Players = None,
     round_: Annotated[int | None, opt.integer("After this round; by default the last.", "--round", "--rounds")] = None,
     details: Annotated[bool, opt.flag("--details", "Print all means, however many there are.")] = False,
     as_csv: opt.AsCsv = False,
@@ -192,13 +192,12 @@ def results_command(
       coebl results results --metric exploitability --latex
     """
     from coebl.study import Results
-    from coebl.study.results import players_of
 
     results = Results(folder)
-    rows = results.summary(metric, round_, game, row, column)
+    rows = results.summary(metric, round_, game, opt.seats(row, column, players))
     if not rows:
         raise InputError(results.why_empty())
-    selected = any((metric, game, row, column, round_))
+    selected = any((metric, game, row, column, players, round_))
     opt.reject_both("--latex", "--csv" if as_csv else "--json", both=as_latex and (as_csv or as_json))
     if as_latex:
         from coebl.naming import known_to
@@ -206,9 +205,9 @@ def results_command(
 
         print(latex_tables(rows, known_to(results)), end="")
         return
-    seats = [f"player{seat}" for seat in range(3, 1 + max(len(players_of(row)) for row in rows))]
+    seats = [f"player{seat}" for seat in range(3, 1 + max(len(row["players"]) for row in rows))]
     columns = [*_MEANS[: _MEANS.index("round")], *seats, *_MEANS[_MEANS.index("round") :]]
-    listed = [{**row, **dict(zip(seats, players_of(row)[2:], strict=False))} for row in rows] if as_csv else rows
+    listed = [{**row, **dict(zip(seats, row["players"][2:], strict=False))} for row in rows] if as_csv else rows
     if _print_plain(listed, columns, as_csv, as_json):
         return
     if not selected:
@@ -292,18 +291,17 @@ def print_times(results: Results) -> None:
 def _print_means(results: Results, rows: list[SummaryRow]) -> None:
     from coebl.metrics import registered_metric
     from coebl.naming import known_to, spelled_out
-    from coebl.study.results import players_of
 
     known = known_to(results)
-    learners = spelled_out((spec for row in rows for spec in players_of(row)), known)
-    several = any("players" in row for row in rows)
+    learners = spelled_out((spec for row in rows for spec in row["players"]), known)
+    several = any(len(row["players"]) > 2 for row in rows)
     when = "rounds at most" if results.condition() else "round"
     table = []
     for row in rows:
         low, high = row["low"], row["high"]
         if metric := registered_metric(row["metric"]):
             low, high = metric.within_bounds(low, high, known.widths.get(row["game"], inf))
-        names = [learners[spec] for spec in players_of(row)]
+        names = [learners[spec] for spec in row["players"]]
         shown = {"game": row["game"], "noise": row["noise"]}
         shown |= {"players": " v ".join(names)} if several else dict(zip(("row", "column"), names, strict=True))
         shown |= {when: str(row["round"]), "metric": row["metric"], "n": str(row["n"])}
@@ -327,15 +325,14 @@ def _print_rows(rows: Sequence[Mapping[str, str]], common: Collection[str]) -> N
 def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
     """Print which learners see more than a bandit does, the caveats, and the number of cells."""
     from coebl.learners import KINDS, REFERENCES
-    from coebl.study.results import players_of
 
     kinds = results.kinds()
-    for learner in dict.fromkeys(spec for row in rows for spec in players_of(row)):
+    for learner in dict.fromkeys(spec for row in rows for spec in row["players"]):
         kind = kinds.get(learner)
         if kind in REFERENCES:
             print(f"{printable(learner)}: {kind}, {KINDS[kind]}")
     print_notices(results)
-    matches = {(row["game"], row["noise"], *players_of(row)) for row in rows}
+    matches = {(row["game"], row["noise"], *row["players"]) for row in rows}
     records = results.records()
     used = sum((record.game, record.noise, *record.players) in matches for record in records)
     failures = len(results.store.failures())
@@ -437,9 +434,10 @@ def plot_command(
     game: opt.Games = None,
     row: opt.Rows = None,
     column: opt.Columns = None,
+    players: opt.Players = None,
     noise: Annotated[str | None, opt.option("SPEC", "Only this noise, if the study has several.")] = None,
     sweep: Annotated[bool, opt.flag("--sweep", "Draw the metric against the swept number, such as c.")] = False,
-    out: Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
+    out: Annotated[Path | None, opt.path("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
 ) -> None:
     """Draw the curves of a study, or a metric against a hyper-parameter.
 
@@ -456,7 +454,7 @@ def plot_command(
 
     path = _figure_path(folder, (metric or "curves") + "-sweep" * sweep, out)
     with progress_bar("the figure"):
-        _save_figure(Results(folder).plot(metric, game, row, column, noise, sweep), path, folder)
+        _save_figure(Results(folder).plot(metric, game, opt.seats(row, column, players), noise, sweep), path, folder)
 
 
 def _figure_path(folder: Path, name: str, out: Path | None) -> Path:
@@ -478,7 +476,7 @@ def _save_figure(figure: Figure, path: Path, folder: Path) -> None:
 def explain_command(
     folder: opt.StudyFolder,
     learner: Annotated[str, typer.Argument(metavar="LEARNER", help="A learner of the study.")],
-    out: Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
+    out: Annotated[Path | None, opt.path("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
     runs: Annotated[int, opt.integer("Runs of the worst match that are played again; 0 for none.", least=0)] = 5,
 ) -> None:
     """Explain why a learner of a study loses, in sentences and a figure.
@@ -528,7 +526,7 @@ opt.app.add_typer(study_app, name="study")
 
 @study_app.command("new")
 def study_new_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")] = Path("study.toml"),
+    file: Annotated[Path, opt.path_argument("FILE", "The file to write.")] = Path("study.toml"),
 ) -> None:
     """Write a commented example of a study file.
 
@@ -561,8 +559,7 @@ def study_show_command(
     """
     from coebl.kernels.cache import announce_compilation
     from coebl.study import read_study
-    from coebl.study.estimate import disk_use, estimate, rounds_of
-    from coebl.study.progress import span
+    from coebl.study.progress import disk_use, estimate, rounds_of
     from coebl.study.runner import warm_up
 
     study = read_study(file)
@@ -579,6 +576,6 @@ def study_show_command(
         where = "on the CPU of this machine, which may differ much from its GPU"
     megabytes = disk_use(study) / 1e6
     disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"
-    print(f"about {span(seconds.low, seconds.high)} {where} ({seconds.source}), {disk} on disk")
+    print(f"about {duration(seconds.low)} to {duration(seconds.high)} {where} ({seconds.source}), {disk} on disk")
     for cell in study.cells if cells else ():
         print(cell)

@@ -153,5 +153,6 @@ def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterat
         count = f", {done:,} of {of:,}{time_left(done / of)}" if of else ""
         bar.update(bar.task_ids[0], completed=done, total=of, description=label + count)
 
+    advance(0)
     with bar:
         yield advance

@@ -67,7 +67,7 @@ def duration(seconds: float) -> str:
     """
     units = (("days", 86_400, 2), ("h", 3600, 1), ("min", 60, 1))
     unit, length, _ = next((entry for entry in units if seconds >= entry[1] * entry[2]), ("s", 1, 0))
-    return f"{number_text(seconds / length, 2)} {unit}"
+    return f"{number_text(max(seconds / length, 0.1), 2)} {unit}"
 
 
 def decimal_places(half_width: float) -> int:

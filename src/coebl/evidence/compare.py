@@ -35,7 +35,7 @@ from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, correct, equ
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.naming import known_to, metric_words
-from coebl.study.frames import find, listed
+from coebl.study.results import find, listed
 
 if TYPE_CHECKING:
     import polars

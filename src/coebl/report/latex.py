@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from coebl.core.text import decimal_places, number_text
 from coebl.learners import LEARNERS
 from coebl.naming import NOTHING, Known, game_title, learner_titles, metric_words
-from coebl.study.results import SummaryRow, players_of
+from coebl.study.results import SummaryRow
 
 _SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"}
 _SPECIAL |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u00a0": "~"}
@@ -26,12 +26,12 @@ def latex_tables(rows: Sequence[SummaryRow], known: Known = NOTHING) -> str:
 
 def _table(metric: str, rows: Sequence[SummaryRow], known: Known) -> str:
     words = metric_words(metric, known)
-    titles = learner_titles((spec for row in rows for spec in players_of(row)), known)
+    titles = learner_titles((spec for row in rows for spec in row["players"]), known)
     several = len({row["noise"] for row in rows}) > 1
     lines: dict[tuple[str, str], dict[str, SummaryRow]] = {}
     for row in rows:
         game = game_title(row["game"]) + (f", {row['noise']}" if several else "")
-        first, *others = players_of(row)
+        first, *others = row["players"]
         opponent = "itself" if {*others} == {first} else " v ".join(titles[spec] for spec in others)
         lines.setdefault((game, opponent), {})[row["row"]] = row
     learners = sorted({row["row"] for row in rows}, key=LEARNERS.order)

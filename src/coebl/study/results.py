@@ -1,29 +1,28 @@
-"""The results of a study: one table of all runs, read from its folder on request."""
+"""The results of a study: one table of all runs, a Polars frame, read from its folder on request."""
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from coebl.core.arrays import Floats, evenly_spread
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
+from coebl.core.specs import split_spec
 from coebl.engine.match import MatchKey, MatchName
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.runtimes import Runtimes, read_runtimes
-from coebl.evidence.statistics import Band
+from coebl.evidence.statistics import Estimate, mean_interval, share_interval
 from coebl.learners.base import Kind
 from coebl.naming import known_to, learner_words, metric_words
 from coebl.study.cell_file import CellRuns
 from coebl.study.errors import DamagedFileError, StoreError
-from coebl.study.frames import NOTHING_YET, find, frame_of, listed
-from coebl.study.record import EARLIER, CellRecord, seat_key
+from coebl.study.record import EARLIER, REGISTRIES, CellRecord, seat_key
 from coebl.study.store import Store, check_one_device
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
 
 Specs = str | Sequence[str] | None  # one spec, several, or None for all
+NOTHING_YET = "no cell is finished yet; run the study first."
 _RECENT = 2 * 10**9  # nanoseconds within which two changes may have the same time stamp
 
 
@@ -43,7 +43,7 @@ class SummaryRow(TypedDict):
     noise: str
     row: str  # the learner in the first seat
     column: str  # the learner in the second seat
-    players: NotRequired[list[str]]  # the learner in each seat, if there are more than two
+    players: list[str]  # the learner in each seat
     horizon: int
     round: int
     metric: str
@@ -52,11 +52,6 @@ class SummaryRow(TypedDict):
     high: float
     sd: float
     n: int
-
-
-def players_of(row: SummaryRow) -> list[str]:
-    """Return the learners of a summary, in the order of the seats."""
-    return row.get("players", [row["row"], row["column"]])
 
 
 class Results:
@@ -272,20 +267,18 @@ class Results:
     def _matching(self, game: Specs, players: Sequence[Specs], noise: Specs) -> list[CellRecord]:
         """The records of the cells that fit; of matches with more seats than players are named, any may be there."""
         records = every = self.records()
-        filters: dict[str, tuple[str, Specs, Callable[[CellRecord], str]]] = {
-            "game": ("game", game, lambda record: record.game),
-            "noise": ("noise", noise, lambda record: record.noise),
-        }
-        for seat, specs in enumerate(players):
-            name = f"{seat_key(seat)} learner" if seat < 2 else f"learner in seat {seat + 1}"
-            filters[name] = "player", specs, partial(_player, seat)
-        for name, (kind, chosen, label) in filters.items():
+        seats = [
+            f"{seat_key(seat)} learner" if seat < 2 else f"learner in seat {seat + 1}" for seat in range(len(players))
+        ]
+        filters = [("game", "game", game), ("noise", "noise", noise)]
+        filters += [(name, "player", specs) for name, specs in zip(seats, players, strict=True)]
+        for place, (name, kind, chosen) in enumerate(filters):
             if chosen is not None:
                 if name not in self._present:
-                    self._present[name] = {spec: None for spec in map(label, every) if spec}
+                    self._present[name] = {spec: None for record in every if (spec := _label(record, place))}
                 listed = [chosen] if isinstance(chosen, str) else chosen
                 wanted = {find(kind, spec, self._present[name], name) for spec in listed}
-                records = [record for record in records if label(record) in wanted]
+                records = [record for record in records if _label(record, place) in wanted]
         return records
 
     def lazy(self) -> polars.LazyFrame:
@@ -294,9 +287,7 @@ class Results:
         It reads from the files only what a query needs, unchecked; a run that overlapping cells hold appears twice.
         """
         pl = require("polars")
-        paths_by_columns: dict[
-            tuple[int, tuple[str, ...]], list[str]
-        ] = {}  # the files by their columns: one scan needs equal ones
+        paths_by_columns: dict[tuple[int, tuple[str, ...]], list[str]] = {}  # one scan needs equal columns
         for record in self.records():
             paths_by_columns.setdefault((record.format, record.metrics), []).append(str(self.store.path(record.digest)))
         empty = frame_of([], self.metrics, curves=True)
@@ -315,8 +306,7 @@ class Results:
         metrics: Sequence[str] | None = None,
         rounds: int | None = None,
         game: Specs = None,
-        row: Specs = None,
-        column: Specs = None,
+        players: Sequence[Specs] | None = None,
     ) -> list[SummaryRow]:
         """Mean and interval over seeds of each match and metric, at one round, by default the last of each match.
 
@@ -328,36 +318,20 @@ class Results:
             metrics: only these metrics, by name.
             rounds: another recorded round than the last.
             game: only these games, one equivalent spec or several.
-            row: only these row learners, likewise.
-            column: only these column learners, likewise.
+            players: only matches with these learners in the seats, as in `last`.
         """
-        frame = self.last(metrics, game=game, players=(row, column), rounds=rounds)
-        keys = ["game", "players", "noise", "rounds"]
-        labels: dict[str, Any]
         rows: list[Any] = []
-        samples_by_size: dict[int, list[tuple[dict[str, Any], Floats]]] = {}  # which are computed together
-        for group in frame.partition_by(keys, maintain_order=True):
-            name, seats, noise, length = group.select(keys).row(0)
-            labels = {"game": name, "noise": noise, "row": seats[0], "column": seats[1], "horizon": length}
-            labels |= {"players": list(seats)} if len(seats) > 2 else {}
-            for metric in group.columns[len(keys) + 1 :]:
-                values = group[metric].drop_nulls().to_numpy()
-                if not len(values):
-                    continue
-                rows.append(labels | {"round": rounds or length, "metric": metric})
-                if metric in (HittingTime.name, Hit.name):
-                    runs = Runtimes.of(np.where(values == 0, np.nan, values), length)  # a hit of 0 is none
-                    found = runs.ert() if metric == HittingTime.name else runs.share()
-                    rows[-1] |= {key: getattr(found, key) for key in ("mean", "low", "high", "sd", "n")}
-                else:
-                    samples_by_size.setdefault(len(values), []).append((rows[-1], values))
-        for size, samples in samples_by_size.items():
-            band = Band.of(np.array([values for _, values in samples]))
-            numbers = np.array([band.mean, band.low, band.high, band.sd]).T.tolist()
-            for (row_, values), (mean, low, high, sd) in zip(samples, numbers, strict=True):
-                with np.errstate(invalid="ignore"):  # of infinities of both signs, whose mean is NaN
-                    mean = float(values.mean()) if math.isnan(mean) else mean
-                row_ |= {"mean": mean, "low": low, "high": high, "sd": sd, "n": size}
+        keys = ["game", "players", "noise", "rounds"]
+        table = self.last(metrics, game=game, players=players, rounds=rounds)
+        for runs in table.partition_by(keys, maintain_order=True):
+            name, seats, noise, length = runs.select(keys).row(0)
+            labels = {"game": name, "noise": noise, "row": seats[0], "column": seats[1], "players": seats}
+            labels |= {"horizon": length, "round": rounds or length}
+            for metric in runs.columns[len(keys) + 1 :]:
+                if len(values := runs[metric].drop_nulls()):
+                    found = _estimate(metric, values.to_numpy(), length)
+                    numbers = {key: getattr(found, key) for key in ("mean", "low", "high", "sd", "n")}
+                    rows.append({**labels, "metric": metric, **numbers})
         return rows
 
     def compare(
@@ -380,8 +354,7 @@ class Results:
         self,
         metric: str | None = None,
         game: Specs = None,
-        row: Specs = None,
-        column: Specs = None,
+        players: Sequence[Specs] | None = None,
         noise: str | None = None,
         sweep: bool = False,
     ) -> Figure:
@@ -394,8 +367,7 @@ class Results:
         Args:
             metric: its name.
             game: only these games, one equivalent spec or several.
-            row: only these row learners, likewise.
-            column: only these column learners, likewise.
+            players: only matches with these learners in the seats, as in `last`.
             noise: its spec, if a match was played with several.
             sweep: draw the metric against the number in which row learners differ, not over the rounds.
         """
@@ -403,7 +375,7 @@ class Results:
 
         if metric is not None:
             self._chosen_metrics([metric])
-        cells = self._matching(game, (row, column), noise)
+        cells = self._matching(game, players or (), noise)
         metric = metric or self._telling_metric(cells)
         cells = [record for record in cells if metric in record.metrics]
         if not cells:
@@ -447,10 +419,134 @@ def _read_valid(read: Callable[..., Any], digest: str, *options: Any) -> Any:
         raise StoreError(f"{error} Run the study again: it sets the file aside and runs the cell again.") from None
 
 
-def _player(seat: int, record: CellRecord) -> str:
-    """Return the learner in a seat; "" if the game has fewer."""
-    return record.players[seat] if seat < len(record.players) else ""
+def _label(record: CellRecord, place: int) -> str:
+    """The game, the noise or a player of a record, by its place; "" for a seat that the game does not have."""
+    return "".join((record.game, record.noise, *record.players)[place : place + 1])
 
 
 def _order(record: CellRecord) -> tuple[Any, ...]:
     return record.game, record.noise, record.players, record.rounds, record.seeds[0], record.digest
+
+
+def _estimate(metric: str, values: Floats, budget: int) -> Estimate:
+    """The mean of a metric over runs, with its interval."""
+    if metric == HittingTime.name:
+        return Runtimes.of(values, budget).ert()
+    if metric == Hit.name:
+        return share_interval(int(values.sum()), len(values))
+    if np.isfinite(values).all():
+        return mean_interval(values)
+    with np.errstate(invalid="ignore"):  # of infinities of both signs, whose mean is NaN
+        return Estimate(float(values.mean()), np.nan, np.nan, np.nan, len(values))
+
+
+# Frames
+
+
+def frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) -> polars.DataFrame:
+    """Return a frame with one row per match and seed, and per recorded round if `curves`, sorted by match.
+
+    Cells that have none of the metrics are left out. A run that several cells hold is one row; a StoreError if they
+    disagree.
+    """
+    pl = require("polars")
+    cells_by_metrics: dict[tuple[str, ...], list[CellRuns]] = {}
+    for cell in cells:
+        if cell.values and len(cell.rounds):
+            cells_by_metrics.setdefault(tuple(cell.values), []).append(cell)
+    matches = sorted({cell.record.match for group in cells_by_metrics.values() for cell in group}, key=_match_order)
+    numbers = {match: number for number, match in enumerate(matches)}
+    empty = {"match": pl.Int64, "seed": pl.Int64, "round": pl.Int64, **dict.fromkeys(metrics, pl.Float64)}
+    frames = [pl.DataFrame(_columns(group, numbers)) for group in cells_by_metrics.values()]
+    frame = pl.concat([pl.DataFrame(schema=empty), *frames], how="diagonal")
+    frame = _once(frame.sort("match", "seed", "round", maintain_order=True), matches, metrics)
+    fields = {"game": pl.String, "players": pl.List(pl.String), "noise": pl.String, "rounds": pl.Int64}
+    rows = [(match.game, list(match.players), match.noise, match.rounds) for match in matches]
+    labels = pl.DataFrame(rows, schema=fields, orient="row")[frame["match"]]
+    numbered = frame.select("seed", *(["round"] if curves else []), *metrics)
+    table: polars.DataFrame = pl.concat([labels, numbered], how="horizontal")
+    return table
+
+
+def _match_order(match: MatchKey) -> tuple[Any, ...]:
+    """Sort matches by game, noise and players, sweeps by their numbers."""
+    players = tuple(_place("player", spec) for spec in match.players)
+    return _place("game", match.game), _place("noise", match.noise), players, match
+
+
+@lru_cache(maxsize=4096)
+def _place(kind: str, spec: str) -> tuple[Any, ...]:
+    return REGISTRIES[kind].order(spec)
+
+
+def _columns(cells: list[CellRuns], numbers: dict[MatchKey, int]) -> dict[str, Any]:
+    """The columns of cells with the same metrics: run after run, round after round."""
+    runs = [len(cell.seeds) for cell in cells]
+    recorded = [len(cell.rounds) for cell in cells]
+    matches = np.array([numbers[cell.record.match] for cell in cells], np.int64)
+    return {
+        "match": np.repeat(matches, np.multiply(runs, recorded)),
+        "seed": np.concatenate([cell.seeds.repeat(count) for cell, count in zip(cells, recorded, strict=True)]),
+        "round": np.concatenate([np.tile(cell.rounds, count) for cell, count in zip(cells, runs, strict=True)]),
+        **{name: np.concatenate([cell.values[name].T.ravel() for cell in cells]) for name in cells[0].values},
+    }
+
+
+def _once(frame: polars.DataFrame, matches: list[MatchKey], metrics: Sequence[str]) -> polars.DataFrame:
+    """Return a sorted frame with each run once; overlapping cells have to agree."""
+    pl = require("polars")
+    keys = ["match", "seed", "round"]
+    if not frame.select(pl.all_horizontal(pl.col(keys) == pl.col(keys).shift()).any()).item():
+        return frame
+    runs, values = frame.group_by(keys, maintain_order=True), pl.col(metrics).drop_nulls()
+    differing = runs.agg(values.n_unique() > 1)
+    for metric in metrics:
+        for match, seed, *_ in differing.filter(metric).iter_rows():
+            raise StoreError(
+                f"{matches[match]}: seed {seed} has two values of {metric}, so the cells are of two games, two "
+                "learners or two versions; keep them in two folders."
+            )
+    once: polars.DataFrame = runs.agg(values.first())
+    return once
+
+
+# Filters
+
+
+def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
+    """Return the spec among `present` that is equivalent to this one.
+
+    For a spec that names a file, the name of its class or file suffices if it is unambiguous. If there is
+    none, the message calls it `name`, by default the kind: game, player or noise.
+    """
+    if spec in present:
+        return spec
+    if (shortest := REGISTRIES[kind].shortest(spec)) in present:
+        return shortest
+    candidates = [other for other in present if spec.casefold() in _short_names(other)]
+    if len(candidates) == 1:
+        return candidates[0]
+    if not present:
+        raise InputError(NOTHING_YET)
+    raise InputError(
+        f"no finished cell has the {name or kind} {spec!r}{nearest(spec, present)} Present: {listed(present)}."
+    )
+
+
+def _short_names(spec: str) -> set[str]:
+    """Other names for a spec that names a file, in lower case: its class or its file in place of both.
+
+    >>> sorted(_short_names("mine.py:Mine2:rate=0.2"))
+    ['mine.py:rate=0.2', 'mine2:rate=0.2', 'mine:rate=0.2']
+    """
+    parts = split_spec(spec)
+    if not parts.file:
+        return set()
+    names = parts.attribute, parts.file, parts.file.removesuffix(".py")
+    return {f"{name}:{parts.parameters}".rstrip(":").casefold() for name in names}
+
+
+def listed(present: Collection[str]) -> str:
+    """The first few names, and how many more there are."""
+    shown = ", ".join(list(present)[:8])
+    return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"
