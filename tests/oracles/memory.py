@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from numba import carray, njit
 
-from coebl.kernels import restart, workspace
+from coebl.kernels import simplex, workspace
 
 
 def tableau(solver, run=0):
@@ -31,4 +31,4 @@ def recompute(solver):
 @njit
 def _recompute(memory, m, n):
     lay = workspace.layout(m, n, memory.coefficients)
-    return restart.recompute(workspace.tableau_of(memory, lay, 0), workspace.scratch_of(memory, lay))
+    return simplex.recompute(workspace.tableau_of(memory, lay, 0), workspace.scratch_of(memory, lay))

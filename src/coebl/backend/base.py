@@ -20,7 +20,6 @@ from coebl.core.errors import InputError, shorten
 from coebl.games.game import AnyGame
 from coebl.games.spaces import Space
 from coebl.kernels import elementary
-from coebl.kernels.positive import fill_gram, solve_positive
 from coebl.solver import BatchSolution, Maximin
 
 
@@ -190,13 +189,13 @@ class Backend:
     def gram(self, a: Any) -> Any:
         """Return a' a of every run, (runs, k, k) from (runs, m, k)."""
         product = np.empty((a.shape[0], a.shape[2], a.shape[2]))
-        fill_gram(np.ascontiguousarray(a), product)
+        elementary.fill_gram(np.ascontiguousarray(a), product)
         return product
 
     def solve_positive(self, matrices: Any, right: Any) -> Any:
         """Return the solutions x of matrices x = right, (runs, k), for positive definite matrices, (runs, k, k)."""
         x = np.array(right, order="C")
-        solve_positive(np.ascontiguousarray(matrices), x)
+        elementary.solve_positive(np.ascontiguousarray(matrices), x)
         return x
 
     def draw(self, space: Space, policy: Any, uniform: Any) -> Any:

@@ -112,7 +112,7 @@ def random_smooth(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
 def _kernel_root(count: int) -> Floats:
     """Return L, (count, count), such that L L' is the correlation between the actions."""
     from coebl.backend import exp  # imports Numba
-    from coebl.kernels.positive import fill_root
+    from coebl.kernels.elementary import fill_root
 
     difference = np.subtract.outer(np.arange(count), np.arange(count)) / (count / 5)
     kernel = (exp(-(difference**2) / 2) + _JITTER * np.eye(count)) / (1 + _JITTER)

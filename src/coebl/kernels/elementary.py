@@ -1,12 +1,17 @@
-"""Compiled exp, log, expm1, log1p and cos: the same bits on every CPU, within one unit of the last place or so.
+"""Compiled functions with the same bits on every CPU: exp, log, expm1, log1p and cos, Gram matrices, Cholesky's method.
 
-NumPy's have other last bits on a CPU with AVX-512 than on one without, and those of C libraries on one with fused
-operations. Here each is a fixed sequence of additions, multiplications and divisions, which every CPU rounds alike.
-There are no branches, so the compiler makes loops of vectors of them; a vector has the same bits as its entries.
+The first five are right to about one unit of the last place. NumPy's have other last bits on a CPU with AVX-512 than on
+one without, and those of C libraries on one with fused operations. Here each is a fixed sequence of additions,
+multiplications and divisions, which every CPU rounds alike. There are no branches, so the compiler makes loops of
+vectors of them; a vector has the same bits as its entries.
 
 The methods are those of fdlibm (Sun Microsystems 1993): an exact power of two is split off, and what is left, near 1,
 is a polynomial. A sum of a large and a small term keeps what the large one rounds off.
+
+Gram matrices and Cholesky's method are here because libraries add in another order on each CPU.
 """
+
+import math
 
 import numpy as np
 from llvmlite import ir
@@ -220,3 +225,49 @@ def fill_relative_entropy(p, q, out):
     for i in range(len(p)):
         y = p[i] * _log(p[i] / q[i])
         out[i] = y if p[i] > 0.0 else (0.0 if p[i] == 0.0 and q[i] >= 0.0 else np.inf)
+
+
+@compiled
+def fill_gram(a, out):
+    """Set out = a' a, of every run: (runs, k, k) from (runs, m, k)."""
+    runs, m, k = a.shape
+    out[:] = 0.0
+    for run in range(runs):
+        for row in range(m):
+            for i in range(k):
+                factor = a[run, row, i]
+                for j in range(i + 1):
+                    out[run, i, j] += factor * a[run, row, j]
+        for i in range(k):
+            for j in range(i):
+                out[run, j, i] = out[run, i, j]
+
+
+@compiled
+def fill_root(matrix, root):
+    """Set root to the lower triangle L with L L' = matrix, which is positive definite: (n, n) both."""
+    n = len(matrix)
+    root[:] = 0.0
+    for i in range(n):
+        for j in range(i + 1):
+            rest = matrix[i, j]
+            for inner in range(j):
+                rest -= root[i, inner] * root[j, inner]
+            root[i, j] = math.sqrt(rest) if i == j else rest / root[j, j]
+
+
+@compiled
+def solve_positive(matrices, x):
+    """Replace x, the right sides, by the solutions, (runs, k), for positive definite matrices (runs, k, k)."""
+    runs, k = x.shape
+    root = np.empty((k, k))
+    for run in range(runs):
+        fill_root(matrices[run], root)
+        for i in range(k):
+            for j in range(i):
+                x[run, i] -= root[i, j] * x[run, j]
+            x[run, i] /= root[i, i]
+        for i in range(k - 1, -1, -1):
+            for j in range(i + 1, k):
+                x[run, i] -= root[j, i] * x[run, j]
+            x[run, i] /= root[i, i]

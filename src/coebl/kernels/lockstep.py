@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coebl.kernels.cache import compiled, inlined
-from coebl.kernels.tolerances import DOUBLE, MOST_GAP
 from coebl.kernels.vectors import LANES, anywhere, fill, gather, lane_numbers, load, pointer, select, store
-from coebl.kernels.workspace import aligned
+from coebl.kernels.workspace import DOUBLE, MOST_GAP, aligned
 
 ZERO, TINY, ROUNDING = DOUBLE.zero, DOUBLE.tiny, DOUBLE.rounding
 

@@ -3,17 +3,271 @@
 `tableau` explains the linear program and the names. A solve pivots to the optimum (`primal`, `dual`), then settles:
 `settle` uses the inverse inside ``T`` to refine ``p`` and ``q`` against the double-precision ``B``, recomputes ``b``
 and ``c`` from them, and pivots further until they are feasible. The gap is then computed from ``B`` alone.
+
+For a warm start, `catch_up` applies changed payoffs to a tableau. `recompute` makes a tableau again from its basis, if
+the rounding of its pivots has spoiled it.
 """
 
 import numpy as np
 
-from coebl.kernels.cache import compiled
-from coebl.kernels.refine import bounds, settle, tie_parts
-from coebl.kernels.restart import catch_up, extent, recompute
-from coebl.kernels.tableau import dual, primal
-from coebl.kernels.tolerances import MOST_GAP
-from coebl.kernels.vectors import LANES, pointer
-from coebl.kernels.workspace import layout, matrix, scratch_of, tableau_of, tolerances_of
+from coebl.kernels.cache import compiled, inlined
+from coebl.kernels.tableau import bounds, dual, primal, settle, subtract, tie_parts
+from coebl.kernels.vectors import LANES, anywhere, fill, load, pointer, select
+from coebl.kernels.workspace import DOUBLE, MOST_GAP, layout, matrix, scratch_of, tableau_of, tolerances_of
+
+
+@inlined
+def _differs(t, A, i, base, unit):
+    """Return true if row i of A has changed since it became row i of B."""
+    here, there = pointer(A, i * t.n), pointer(t.B, i * t.B_stride)
+    vectors = t.n // LANES
+    changes = fill(0)
+    for j in range(vectors):
+        changed = fill(1.0) + (load(here, j) - fill(base)) * fill(unit) != load(there, j)
+        changes = select(changed, fill(1), changes)
+    for j in range(vectors * LANES, t.n):
+        if 1 + (here[j] - base) * unit != there[j]:
+            return True
+    return anywhere(changes > fill(0))
+
+
+@compiled
+def _find_changes(t, w, A):
+    """List in w.changed where A differs from the payoffs of B. Returns how many, or -1 if w.changed is too short.
+
+    It stops at the first entry too many, so that payoffs that have all changed cost next to nothing.
+    """
+    base, unit, B = t.scale[0], 1 / t.scale[1], matrix(t.B, t.m, t.B_stride)
+    count = 0
+    for i in range(t.m):
+        if not _differs(t, A, i, base, unit):
+            continue
+        for j in range(t.n):
+            if 1 + (A[i, j] - base) * unit != B[i, j]:
+                if count == w.budget:
+                    return -1
+                w.changed[count] = i * t.n + j
+                count += 1
+    return count
+
+
+@compiled
+def _change(t, w, i, j, change):
+    """Bring T up to date after B[i, j] has grown by change. False if the basis became singular.
+
+    With slack[i] + change * q[j] in the place of slack[i] the old tableau still holds; substitute. norm is mostly left
+    as it was: it only guides the choice of pivots.
+    """
+    m, n, T = t.m, t.n, matrix(t.T, t.m, t.stride)
+    row_of_q = row_of_slack = column_of_q = column_of_slack = -1
+    for k in range(m):
+        if t.basic[k] == j:
+            row_of_q = k
+        elif t.basic[k] == n + i:
+            row_of_slack = k
+    for s in range(n):
+        if t.nonbasic[s] == j:
+            column_of_q = s
+        elif t.nonbasic[s] == n + i:
+            column_of_slack = s
+    if row_of_slack >= 0 and column_of_q >= 0:
+        T[row_of_slack, column_of_q] += change
+    elif row_of_slack >= 0:
+        for s in range(n):
+            T[row_of_slack, s] -= change * T[row_of_q, s]
+        t.b[row_of_slack] -= change * t.b[row_of_q]
+    elif column_of_q >= 0:
+        for k in range(m):
+            T[k, column_of_q] += change * T[k, column_of_slack]
+        t.c[column_of_q] += change * t.c[column_of_slack]
+    else:
+        growth = 1 + change * T[row_of_q, column_of_slack]
+        if abs(growth) < tolerances_of(w).growth:
+            return False
+        for k in range(m):
+            w.factor[k] = change * T[k, column_of_slack]
+        for s in range(w.width):
+            w.row[s] = T[row_of_q, s] / growth
+        subtract(t, w, t.b[row_of_q] / growth, 0.0, change * t.c[column_of_slack])
+    return True
+
+
+@compiled
+def _has(t, number):
+    """Return true if an entry of B is this number."""
+    B = matrix(t.B, t.m, t.B_stride)
+    for i in range(t.m):
+        hits = 0
+        for j in range(t.n):
+            hits += B[i, j] == number
+        if hits > 0:
+            return True
+    return False
+
+
+@compiled
+def catch_up(t, w, A):
+    """Apply the changes of A to B and T. False if they are too many or too large, or made the basis singular.
+
+    B and T can then no longer be used.
+    """
+    count = _find_changes(t, w, A)
+    if count < 0:
+        return False
+    B = matrix(t.B, t.m, t.B_stride)
+    base, unit, least, most = t.scale[0], 1 / t.scale[1], t.scale[2], t.scale[3]
+    least_left = most_left = False
+    tolerance = tolerances_of(w)
+    for k in range(count):
+        i, j = w.changed[k] // t.n, w.changed[k] % t.n
+        old, new = B[i, j], 1 + (A[i, j] - base) * unit
+        if not (new >= tolerance.lowest and new <= tolerance.highest):  # NaN is rejected as well
+            return False
+        if not _change(t, w, i, j, new - old):
+            return False
+        B[i, j] = new
+        least_left |= old == least
+        most_left |= old == most
+        least, most = min(least, new), max(most, new)
+    if (least_left and not _has(t, least)) or (most_left and not _has(t, most)):
+        least, most = extent(B, t.n, w)
+    t.scale[2], t.scale[3] = least, most
+    return most - least >= tolerance.narrowest
+
+
+@compiled
+def extent(A, n, w):
+    """The least and the largest entry in the first n columns of A, or NaN where one is not finite."""
+    m = A.shape[0]
+    lows, highs, check = w.spare, w.primal, w.column_sums
+    for j in range(n):
+        lows[j] = highs[j] = A[m - 1, j]
+        check[j] = A[m - 1, j] * 0.0
+    for i in range(0, m - 1, 2):  # two rows a pass: three comparisons for two entries, and fewer loads
+        for j in range(n):
+            first, second = A[i, j], A[i + 1, j]
+            small, large = (first, second) if first < second else (second, first)
+            check[j] += (first + second) * 0.0
+            lows[j] = small if small < lows[j] else lows[j]
+            highs[j] = large if large > highs[j] else highs[j]
+    low, high = lows[0], highs[0]
+    for j in range(1, n):
+        low = lows[j] if lows[j] < low else low
+        high = highs[j] if highs[j] > high else high
+    for j in range(n):
+        high += check[j]
+    return low, high
+
+
+@compiled
+def invert(G, stop):
+    """Invert G in place, by Gauss and Jordan with row exchanges.
+
+    False if it is singular, to working precision, or if the solve is to stop.
+    """
+    size = G.shape[0]
+    exchanged = np.empty(size, np.int64)
+    for k in range(size):
+        if stop[0] != 0:
+            return False
+        r = k
+        for i in range(k + 1, size):
+            if abs(G[i, k]) > abs(G[r, k]):
+                r = i
+        exchanged[k] = r
+        if not abs(G[r, k]) > DOUBLE.singular:
+            return False
+        for j in range(size):
+            G[k, j], G[r, j] = G[r, j], G[k, j]
+        inverse = 1 / G[k, k]
+        G[k, k] = 1.0
+        for j in range(size):
+            G[k, j] *= inverse
+        for i in range(size):
+            if i != k:
+                factor = G[i, k]
+                G[i, k] = 0.0
+                for j in range(size):
+                    G[i, j] -= factor * G[k, j]
+    for k in range(size - 1, -1, -1):
+        r = exchanged[k]
+        for i in range(size):
+            G[i, k], G[i, r] = G[i, r], G[i, k]
+    return True
+
+
+@compiled
+def recompute(t, w):
+    """Compute T, b, c and norm of this basis from B alone, without the rounding of pivots.
+
+    False if the basis is singular, or if the solve is to stop.
+
+    The basic q solve the constraints whose slacks are nonbasic, and that square part of B is G. Its inverse gives the
+    rows of T that belong to q; those of the slacks follow by substitution.
+    """
+    m, n = t.m, t.n
+    T, B = matrix(t.T, m, t.stride), matrix(t.B, m, t.B_stride)
+    q_rows = np.array([i for i in range(m) if t.basic[i] < n])
+    slack_columns = np.array([s for s in range(n) if t.nonbasic[s] >= n])
+    size = q_rows.size
+    G = np.empty((size, size))
+    for a in range(size):
+        for k in range(size):
+            G[a, k] = B[t.nonbasic[slack_columns[a]] - n, t.basic[q_rows[k]]]
+    if not invert(G, w.stop):
+        return False
+    solved = np.zeros((size, n))  # inverse of G times its constraints: each basic q as a function of all q
+    for k in range(size):
+        if w.stop[0] != 0:
+            return False
+        for a in range(size):
+            constraint = t.nonbasic[slack_columns[a]] - n
+            for j in range(n):
+                solved[k, j] += G[k, a] * B[constraint, j]
+    for s in range(w.width):
+        t.c[s] = 1.0 if s < n and t.nonbasic[s] < n else 0.0
+        t.norm[s] = 1
+    of_q, of_slacks = np.empty(n), np.empty(size)
+    for i in range(m):
+        if t.basic[i] < n:
+            continue
+        if w.stop[0] != 0:
+            return False
+        slack = t.basic[i] - n
+        t.b[i] = 1.0
+        of_q[:] = B[slack, :n]
+        of_slacks[:] = 0.0
+        for k in range(size):
+            share = B[slack, t.basic[q_rows[k]]]
+            for j in range(n):
+                of_q[j] -= share * solved[k, j]
+            for a in range(size):
+                of_slacks[a] -= share * G[k, a]
+                t.b[i] -= share * G[k, a]
+        _fill_row(t, i, of_q, of_slacks, slack_columns)
+    for k in range(size):
+        i = q_rows[k]
+        t.b[i] = 0.0
+        for a in range(size):
+            t.b[i] += G[k, a]
+        _fill_row(t, i, solved[k], G[k], slack_columns)
+        for s in range(n):
+            t.c[s] -= T[i, s]
+    for i in range(m):
+        for s in range(n):
+            t.norm[s] += T[i, s] * T[i, s]
+    return True
+
+
+@compiled
+def _fill_row(t, i, of_q, of_slacks, slack_columns):
+    """Row i of T, from the coefficients of all q and of the nonbasic slacks."""
+    T = matrix(t.T, t.m, t.stride)
+    for s in range(t.n):
+        if t.nonbasic[s] < t.n:
+            T[i, s] = of_q[t.nonbasic[s]]
+    for a in range(slack_columns.size):
+        T[i, slack_columns[a]] = of_slacks[a]
 
 
 @compiled

@@ -12,7 +12,7 @@ import numpy as np
 
 from coebl.core.errors import InputError
 from coebl.core.modules import require
-from coebl.kernels.tolerances import DOUBLE, MOST_GAP, SINGLE
+from coebl.kernels.workspace import DOUBLE, MOST_GAP, SINGLE
 from coebl.solver.maximin import BatchSolution, first_weights, maximin, scaled_weights, tableau_precision
 
 MOST_ACTIONS = 512

@@ -2,7 +2,7 @@
 // threads of a warp and of a block find together. The parts are compiled as one: block, tableau, refine, simplex.
 //
 // The method is that of the kernel for large matrices, and so are the names: see kernels/tableau.py for the linear
-// program and the tableau, kernels/refine.py for what follows the pivots. Every function says which of those it is.
+// program, the tableau and what follows the pivots. Every function says which of those it is.
 // What is lacking is a warm start. What has no certified answer in the end is left to the caller.
 //
 // Where things are. The first SHARED_ROWS rows of T are in shared memory, the others in global memory. While pivots are
@@ -14,7 +14,7 @@
 // its weights and the constants below, to the last bit, in any batch.
 //
 // Constants, which the caller defines: M, N (the shape), REAL (of T: float or double), THREADS, SHARED_ROWS, HELD,
-// WARP, BLOCKS (at a time on a multiprocessor), and of kernels/tolerances.py MOST_GAP, ZERO, TINY, EXACT, LOOSE,
+// WARP, BLOCKS (at a time on a multiprocessor), and of kernels/workspace.py MOST_GAP, ZERO, TINY, EXACT, LOOSE,
 // NEAR, NUDGE, ROUNDING, SINGULAR, SHARE, TIE_ERROR and TIE_ERROR_RELATIVE.
 
 typedef REAL Real;
@@ -26,7 +26,7 @@ constexpr int GROUPS = THREADS / VECTORS;               // of threads, each of w
 constexpr int WARPS = THREADS / WARP;
 constexpr int LANE_COLUMNS = (N + WARP - 1) / WARP;     // columns that a thread of a warp has
 constexpr int MOST_COLUMNS = 512;                       // a power of two
-constexpr int ROUNDS = 12;                              // as in kernels/refine.py
+constexpr int ROUNDS = 12;                              // as in kernels/tableau.py
 constexpr int REFINEMENTS = 8;
 constexpr int PATIENCE = 20;                            // as in kernels/tableau.py
 constexpr double GOLDEN = 0.6180339887498949;

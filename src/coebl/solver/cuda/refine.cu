@@ -1,4 +1,4 @@
-// From a tableau to an answer: kernels/refine.py
+// From a tableau to an answer: kernels/tableau.py
 
 template <class Matrix, class Left, class Right>
 __device__ void products(Matrix matrix, const Left *p, const Right *q, double *row_sums, double *column_sums) {
