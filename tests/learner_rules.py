@@ -24,3 +24,15 @@ def check_summary_title_and_citation(spec):
 def check_pseudo_code(name):
     text = (inspect.getdoc(LEARNERS[name].factory) or "").partition("\nArgs:\n")[0]
     assert re.search(r"\n\n    \S", text), "its docstring has no indented block"
+
+
+def check_every_hyper_parameter(twins):
+    """Every hyper-parameter of a learner has a twin for a value that is not its default."""
+    tried = set()
+    for spec in twins:
+        entry, arguments = LEARNERS.parse(spec)
+        tried |= {(entry.name, name) for name, value in arguments.items() if value != entry.defaults.get(name)}
+    names = sorted({LEARNERS.parse(spec)[0].name for spec in twins})
+    every = [(name, parameter.name) for name in names for parameter in LEARNERS[name].parameters]
+    without = ", ".join(":".join(pair) for pair in every if pair not in tried)
+    assert not without, f"{without}: enter a spec with another value in TWINS, with the hyper-parameters of the twin"

@@ -205,6 +205,11 @@ def test_rewards_in_other_units_would_be_found(monkeypatch, seen, change):
     assert change in " ".join(report.split())
 
 
+def test_a_built_in_learner_names_its_source(monkeypatch):
+    monkeypatch.setattr(LEARNERS["ucb"].factory, "cites", "")
+    assert "FAIL  names its source" in str(check_learner("ucb"))
+
+
 class CannotPlay(Sound):
     name = "cannot play"
 

@@ -3,6 +3,9 @@
 import dataclasses
 import itertools
 import math
+import re
+from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,12 +15,14 @@ from hypothesis import strategies as st
 from coebl.core.errors import InputError
 from coebl.games import Game
 from coebl.metrics import METRICS, Block, Metric, Outcomes, RunningSum, all_metrics, parse_metrics
+from coebl.metrics.base import Need
 from oracles.metrics import OF_GENOMES, OF_TENSORS, TWINS
 
 # Not square, not symmetric, of nonzero value. The third column is dominated for the minimiser (by the second), so
 # it is the 2 x 2 game [[3, 0], [1, 2]]: x* = (1/4, 3/4), y* = (1/2, 1/2, 0), V = 3/2.
 WIDE = Game([[3.0, 0.0, 5.0], [1.0, 2.0, 4.0]], name="wide")
 TALL = Game(np.array([[4.0, 1.0], [-2.0, 3.0], [-9.0, -7.0]]), name="tall")
+ODD = Game([[0.37, -1.21, 0.05, 2.9], [-0.83, 0.61, 1.47, -2.2], [0.19, 0.07, -0.71, 0.53]], name="odd")
 MANY_EQUILIBRIA = Game([[1.0, 1.0], [1.0, 1.0]], name="constant")
 
 
@@ -155,7 +160,7 @@ def test_a_rounded_zero_of_the_solver_is_a_zero():
     assert metric(block) == math.inf
 
 
-@pytest.mark.parametrize("game", [WIDE, TALL, Game([[2.0]], name="one"), Game([[3.0, -1.0, 2.0]], name="row")])
+@pytest.mark.parametrize("game", [WIDE, TALL, ODD, Game([[2.0]], name="one"), Game([[3.0, -1.0, 2.0]], name="row")])
 @pytest.mark.parametrize("zeros", [0.0, 0.4])
 @pytest.mark.parametrize("name", TWINS)
 def test_against_the_slow_twin(name, game, zeros):
@@ -189,6 +194,13 @@ def test_every_metric_has_a_definition_a_name_numbers_by_hand_and_a_twin():
         assert METRICS[metric.name].title == metric.title
         assert metric.definition
         assert "\n" not in metric.definition
+
+
+def test_the_docs_list_what_a_metric_may_need():
+    table = (
+        (Path(__file__).parents[1] / "docs/how-to/add-a-metric.md").read_text().split("| value |")[1].split("\n\n")[0]
+    )
+    assert re.findall(r"^ *\| `(.+?)` \|", table, re.MULTILINE) == list(get_args(Need))
 
 
 @given(

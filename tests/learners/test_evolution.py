@@ -392,6 +392,49 @@ class TestPopulation:
         assert moves[10] < moves[1] / 3
 
 
+_LAW, _DEVIATION = TestMutation.test_standard_noise_has_its_law, TestMutation.test_the_deviation_follows_from_the_visits
+_SURVIVES, _INHERITS = (
+    TestSelection.test_who_survives,
+    TestRecombination.test_a_pair_inherits_from_its_row_and_its_column,
+)
+MEANING = {  # the test of what each operator does
+    "mutation": {
+        "gaussian": _LAW,
+        "gaussian-prose": _DEVIATION,
+        "laplace": _LAW,
+        "student": _LAW,
+        "posterior": _DEVIATION,
+        "inherited": _DEVIATION,
+        "sparse": TestMutation.test_sparse_mutates_entries_with_its_probability_by_the_other_mutation,
+        "adaptive": TestMutation.test_adaptive_rates_are_the_parents_times_a_lognormal_number_and_multiply_the_noise,
+    },
+    "recombination": {
+        "none": TestMutation.test_mutants_are_estimates_with_bonus_and_noise,
+        "row": _INHERITS,
+        "column": _INHERITS,
+        "both": _INHERITS,
+        "crossover": TestRecombination.test_crossover_takes_entries_or_rows_from_the_parents_matrix,
+    },
+    "selection": {
+        "elitist": _SURVIVES,
+        "none": _SURVIVES,
+        "comma": _SURVIVES,
+        "tournament": TestSelection.test_a_tournament_of_one_is_a_draw_and_of_two_prefers_the_fitter,
+        "dominance": TestSelection.test_dominance_of_pairs,
+    },
+    "population": {
+        "pool": TestPopulation.test_what_is_played,
+        "hosts": TestPopulation.test_parasites_are_the_columns_that_did_best_against_us,
+    },
+}
+
+
+@pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
+def test_every_operator_has_a_test_of_what_it_does(registry):
+    without = ", ".join(set(registry.names) - MEANING[registry.kind].keys())
+    assert not without, f"{without}: test what it does, by hand, in this file, and enter the test in MEANING"
+
+
 def test_the_bonus_for_visits_to_come():
     count = np.array([0.0, 3.0])
     by_hand = [np.sqrt(4 * np.log(1 + 10 / 2) / 2), np.sqrt(4 * np.log(1 + 10 / 5) / 5)]

@@ -12,7 +12,7 @@ from coebl.core.specs import split_spec
 from coebl.engine.table import seat_at
 from coebl.games import FunctionGame, parse_game
 from coebl.learners import Seen, parse_learner
-from learner_rules import OF_GENES, check_pseudo_code, check_summary_title_and_citation
+from learner_rules import OF_GENES, check_every_hyper_parameter, check_pseudo_code, check_summary_title_and_citation
 from oracles.genes import AsAtomsTwin, GeneBilinTwin, GeneLrTwin, HillClimberTwin, PbilTwin, UmdaTwin
 from oracles.learners import Exp3Twin, ThompsonTwin
 
@@ -43,6 +43,7 @@ def test_every_learner_of_genomes_has_a_twin():
     with_twin = {split_spec(spec).name for spec in TWINS}
     without = {split_spec(spec).name for spec in OF_GENES if parse_learner(spec).improves} - with_twin
     assert not without, "write a twin in tests/oracles/genes.py, and enter it in TWINS of tests/learners/test_genes.py"
+    check_every_hyper_parameter(TWINS)
 
 
 @pytest.mark.parametrize("spec", OF_GENES)

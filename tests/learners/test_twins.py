@@ -7,7 +7,7 @@ from coebl.backend.streams import BatchRandom, learner_key
 from coebl.core.specs import split_spec
 from coebl.engine.table import build_seat
 from coebl.learners import LEARNERS, Seen, _template, parse_learner
-from learner_rules import INDEXED
+from learner_rules import INDEXED, check_every_hyper_parameter
 from oracles.evolution import ComposedTwin, KinTwin, StrainTwin
 from oracles.learners import (
     BlumMansourTwin,
@@ -136,7 +136,9 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
             ("strain", StrainTwin, {}, 1e-7),
             ("thompson", ThompsonTwin, {}, 1e-7),
             ("ots-hedge", OtsHedgeTwin, {}, 1e-9),
-            ("ots-rm", OtsRmTwin, {}, 1e-9),
+            ("ots-rm:draws=3", OtsRmTwin, {"draws": 3}, 1e-9),
+            ("gp-mw", GpMwTwin, {}, 1e-9),
+            ("gp-mw:kernel=rbf", GpMwTwin, {"kernel": "rbf"}, 1e-9),
             ("maximin-ucb", MaximinUcbTwin, {}, 0),
             ("fictitious-play", FictitiousPlayTwin, {}, 1e-9),
             ("fictitious-play:c=0", FictitiousPlayTwin, {"c": 0.0}, 1e-9),
@@ -154,6 +156,10 @@ def test_every_learner_has_a_twin():
         f"{', '.join(without)}: no twin; write one in tests/oracles/learners.py, as EpsilonGreedyTwin is, and enter it "
         "in TWINS of tests/learners/test_twins.py: see CONTRIBUTING.md"
     )
+
+
+def test_every_hyper_parameter_has_a_twin_with_another_value():
+    check_every_hyper_parameter(TWINS)
 
 
 @pytest.mark.parametrize("game", PAYOFFS)

@@ -196,7 +196,7 @@ class OtsRmTwin(OtsHedgeTwin):
 class GpMwTwin(Twin):
     def start(self, beta=2.0, kernel="independent"):
         self.beta = beta
-        self.kernel = rbf(self.m, self.k) if kernel == "rbf" else lambda a, b: 1.0 if a == b else 0.0
+        self.smooth = rbf(self.m, self.k) if kernel == "rbf" else None
         self.visits = []
         self.S = [0.0] * self.m
 
@@ -206,11 +206,20 @@ class GpMwTwin(Twin):
         return [exp(eta * s) / total for s in self.S]
 
     def observe(self, t, action, opponent, reward):
+        ages = [len(self.visits) - past for past in range(len(self.visits))]
+        noise = [1.0 if self.smooth else self.forgetting ** (1 - age) for age in ages]  # old rewards are noisier
         for i in range(self.m):
-            mean, deviation = dense_gaussian_process(self.visits, (i, opponent), self.kernel)
+            pair = (i, opponent, len(self.visits))
+            mean, deviation = dense_gaussian_process(self.visits, pair, self.kernel, noise)
             u = min(self.high, max(self.low, mean + self.beta * deviation))
             self.S[i] += (u - self.low) / (self.high - self.low)
-        self.visits.append((action, opponent, reward))
+        self.visits.append((action, opponent, len(self.visits), reward))
+
+    def kernel(self, a, b):
+        """Between pairs in two rounds: with "rbf", payoffs are an autoregressive process."""
+        if self.smooth:
+            return self.smooth(a, b) * sqrt(self.forgetting) ** abs(a[2] - b[2])
+        return 1.0 if a[:2] == b[:2] else 0.0
 
 
 class KLearningTwin(Twin):
@@ -264,15 +273,15 @@ def rbf(m, k):
     return lambda a, b: exp(-(((a[0] - b[0]) / (m / 5)) ** 2) / 2 - (((a[1] - b[1]) / (k / 5)) ** 2) / 2)
 
 
-def dense_gaussian_process(visits, pair, kernel):
-    """The posterior mean and deviation of a pair's payoff, after visits (own, opponent, reward) with unit noise."""
+def dense_gaussian_process(visits, pair, kernel, noise=1.0):
+    """The posterior mean and deviation of a pair's payoff, after visits (*pair, reward), with variances of noise."""
     if not visits:
         return 0.0, sqrt(kernel(pair, pair))
-    pairs = [(own, other) for own, other, _ in visits]
-    K = np.array([[kernel(a, b) for b in pairs] for a in pairs]) + np.eye(len(pairs))
+    pairs = [visit[:-1] for visit in visits]
+    K = np.array([[kernel(a, b) for b in pairs] for a in pairs]) + noise * np.eye(len(pairs))
     with_pair = np.array([kernel(a, pair) for a in pairs])
     solved = np.linalg.solve(K, with_pair)
-    return float(solved @ [reward for _, _, reward in visits]), sqrt(kernel(pair, pair) - float(solved @ with_pair))
+    return float(solved @ [visit[-1] for visit in visits]), sqrt(kernel(pair, pair) - float(solved @ with_pair))
 
 
 def project_by_bisection(weights, floor):

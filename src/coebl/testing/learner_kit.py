@@ -71,6 +71,8 @@ def _points(learner: Learner) -> Points:
     yield "takes its arrays from the seat", lambda: _arrays(learner)
     yield "plays the same in any units of the payoffs", lambda: _units(learner)
     yield "its spec reads back", lambda: _spec(learner)
+    if learner.improves and type(learner).__module__.startswith("coebl."):
+        yield "names its source", lambda: not learner.cites and "it is part of coebl and has no citation; set cites"
     yield "is equal to itself after it has played, and stays as it was", lambda: _equal(learner)
     if learner.improves:
         yield "comes to play a dominant action in both seats", lambda: _dominance(learner)
