@@ -1,4 +1,4 @@
-"""The types of arrays, and the check of a payoff matrix."""
+"""The types of arrays, and the checks of payoffs, their labels and their ranges."""
 
 from __future__ import annotations
 
@@ -124,6 +124,47 @@ def _why_no_matrix(payoff: Any) -> str:
             except (TypeError, ValueError):
                 return f"[{i}][{j}] is {shorten(entry)}; accepted: numbers. Replace it with a number."
     return other
+
+
+def has_tensors(payoff: object) -> bool:
+    """Return true for a list or tuple of N arrays with N axes each: the payoffs of N players.
+
+    >>> has_tensors(([[3, 0], [5, 1]], [[3, 5], [0, 1]])), has_tensors([[3, 0], [5, 1]])
+    (True, False)
+    """
+    try:
+        return isinstance(payoff, (list, tuple)) and len(payoff) > 1 and all(np.ndim(p) == len(payoff) for p in payoff)
+    except ValueError:  # rows of different lengths
+        return False
+
+
+def check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
+    """Return the labels of a player's actions, by default their numbers, if they are as many strings that differ."""
+    if labels is None:
+        return tuple(str(index) for index in range(count))
+    is_list = isinstance(labels, Sequence) and not isinstance(labels, str)
+    if not (is_list and all(isinstance(label, str) for label in labels)):
+        raise InputError(f"{argument} is {shorten(labels)}; accepted: a list of {count} strings.")
+    if len(labels) != count:
+        raise InputError(f"{argument} has {len(labels)} labels; accepted: {count}, one per action.")
+    if len(set(labels)) != count:
+        twice = next(label for label in labels if list(labels).count(label) > 1)
+        raise InputError(f"{argument} has {twice!r} twice; accepted: labels that all differ.")
+    return tuple(labels)
+
+
+def known_range(
+    payoff_range: tuple[float, float] | None, payoff: Floats, argument: str = "payoff_range"
+) -> tuple[float, float]:
+    """Return the range of payoffs that learners receive: by default the least and the largest payoff."""
+    lowest, highest = float(payoff.min()), float(payoff.max())
+    if payoff_range is None:
+        return lowest, highest if highest > lowest else lowest + 1.0
+    accepted = f"low < high with every payoff between them, which lie in {lowest:g} .. {highest:g}"
+    low, high = check_range(payoff_range, argument, accepted)
+    if not low <= lowest <= highest <= high:
+        raise InputError(f"{argument} is ({low:g}, {high:g}); accepted: {accepted}.")
+    return low, high
 
 
 def machine_memory() -> int:

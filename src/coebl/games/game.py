@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import math
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,10 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coebl.core.arrays import Floats, Ints, check_payoff, check_range
+from coebl.core.arrays import Floats, Ints, check_labels, check_payoff, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
-from coebl.games.interchange import Interchange
-from coebl.games.nfg_format import check_constant_sum
+from coebl.games.interchange import Interchange, check_constant_sum
 from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 SeatName = Literal["row", "column"]
 SEATS: tuple[SeatName, SeatName] = ("row", "column")
 
-_SHOWN = 12  # rows and columns in the printed table
+_SHOWN = 12  # rows, columns or joint actions in the printed table
 
 
 class View(NamedTuple):
@@ -81,6 +82,17 @@ class NamedGame:
     name: str
     spec: str | None
     noise: Noise
+    _space: ClassVar[type[Space]] = Indices
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of the policy of each seat."""
+        raise NotImplementedError
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The actions of each seat."""
+        return tuple(map(self._space, self.shape))
 
     def with_noise(self, noise: str | Noise) -> Self:
         """Return the same game with another noise.
@@ -134,11 +146,6 @@ class ZeroSumGame(NamedGame):
         raise NotImplementedError
 
     @property
-    def spaces(self) -> tuple[Space, ...]:
-        """The actions of each seat."""
-        raise NotImplementedError
-
-    @property
     def value(self) -> float:
         """The payoff of the row player at equilibrium."""
         raise NotImplementedError
@@ -159,7 +166,66 @@ class ZeroSumGame(NamedGame):
         return (low, high), (0.0 - high, 0.0 - low)
 
 
-class Game(ZeroSumGame, Interchange):
+class TableGame(NamedGame, Interchange):
+    """A game given by tables of payoffs: a `Game`, or a `TensorGame`.
+
+    >>> issubclass(Game, TableGame)
+    True
+    """
+
+    # Both have seats, payoffs, labels and ranges; some of them are properties.
+
+    def own_view(self: Any, seat: str) -> View:
+        """Return the payoffs of a player: its actions are the rows, the joint actions of the others the columns.
+
+        Args:
+            seat: the name of the player, such as "row" or "column".
+
+        >>> Game([[3, 0, 5], [1, 2, 4]]).own_view("column").payoff
+        array([[-3., -1.],
+               [ 0., -2.],
+               [-5., -4.]])
+        """
+        if seat not in self.seats:
+            raise InputError(f"seat is {shorten(seat)}; accepted: {', '.join(self.seats)}.")
+        number = self.seats.index(seat)
+        own = np.moveaxis(self.payoffs[number], number, 0)
+        return View(np.ascontiguousarray(own.reshape(len(own), -1)), self.ranges[number])
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the game to a file, as `coebl.write_game` does.
+
+        Args:
+            path: of the file; its ending selects the format: .json or .nfg, and for a matrix .csv or .npy too.
+        """
+        from coebl.games.game_files import write_game
+
+        write_game(self, path)
+
+    def __repr__(self) -> str:
+        kind, size = "Game" if isinstance(self, Game) else "TensorGame", " x ".join(map(str, self.shape))
+        return f"<{kind} {self.spec or self.name!r}, {size}, {self.noise}>"
+
+    def __str__(self: Any) -> str:
+        """Return the payoffs as a table: rows and columns of two players, else a line per joint action."""
+        labels = [[printable(label) for label in own[:_SHOWN]] for own in self.labels]
+        if len(self.shape) == 2:
+            more = ["..."] * (self.shape[1] > _SHOWN)
+            table = [["", *labels[1], *more]]
+            for i, label in enumerate(labels[0]):
+                table.append([label, *(self._entry((i, j)) for j in range(len(labels[1]))), *more])
+            cut = self.shape[0] > _SHOWN
+        else:
+            joint = itertools.islice(np.ndindex(*self.shape), _SHOWN)
+            table = [[*(own[a] for own, a in zip(labels, at, strict=True)), self._entry(at)] for at in joint]
+            cut = math.prod(self.shape) > _SHOWN
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
+        size = " x ".join(map(str, self.shape))
+        return "\n".join([f"{printable(self.spec or self.name)}: {size}, {self._about}", *lines, *["..."] * cut])
+
+
+class Game(ZeroSumGame, TableGame):
     """A two-player zero-sum game in matrix form.
 
     The payoffs may be a pandas data frame: its index and its columns are then the labels, unless others are given.
@@ -220,15 +286,20 @@ class Game(ZeroSumGame, Interchange):
         self.spec = spec
 
     @property
+    def payoffs(self) -> tuple[Floats, ...]:
+        """The payoffs to each player: (m, n)."""
+        return self.payoff, 0.0 - self.payoff
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """The names of each player's actions."""
+        return self.row_labels, self.column_labels
+
+    @property
     def shape(self) -> tuple[int, int]:
         """The numbers of actions, of the row player and of the column player."""
         m, n = self.payoff.shape
         return m, n
-
-    @property
-    def spaces(self) -> tuple[Space, ...]:
-        """The actions of each seat."""
-        return tuple(map(Indices, self.payoff.shape))
 
     @cached_property
     def solution(self) -> Solution:
@@ -260,24 +331,6 @@ class Game(ZeroSumGame, Interchange):
 
         return extreme_equilibria(self)
 
-    def own_view(self, seat: SeatName) -> View:
-        """Return the payoffs from the point of view of a seat: its actions are the rows, and it maximises.
-
-        Args:
-            seat: "row" or "column".
-
-        >>> Game([[3, 0, 5], [1, 2, 4]]).own_view("column").payoff
-        array([[-3., -1.],
-               [ 0., -2.],
-               [-5., -4.]])
-        """
-        row, column = self.ranges
-        if seat == "row":
-            return View(self.payoff, row)
-        if seat != "column":
-            raise InputError(f'seat is {seat!r}; accepted: "row" or "column".')
-        return View(np.ascontiguousarray(0.0 - self.payoff.T), column)
-
     def rewards(self, actions: Sequence[Ints], draw: Floats, payoff: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the observed reward of each seat: (runs,).
 
@@ -305,9 +358,6 @@ class Game(ZeroSumGame, Interchange):
         if count != 2:
             raise InputError(f"{what} has {count} players; accepted: two. For more: the same method of TensorGame.")
 
-    def _tensors(self) -> tuple[list[Floats], list[list[str]]]:
-        return [self.payoff.copy(), 0.0 - self.payoff], [list(self.row_labels), list(self.column_labels)]
-
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:
         """Read the game in a file: .csv, .npy, .json or .nfg.
@@ -321,16 +371,6 @@ class Game(ZeroSumGame, Interchange):
         if not isinstance(read, Game):
             raise InputError(f"{path} is not a zero-sum game of two players; read it with coebl.read_game.")
         return read
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the game to a file: .csv, .npy, .json or .nfg.
-
-        Args:
-            path: of the file; its ending selects the format.
-        """
-        from coebl.games.game_files import write_game
-
-        write_game(self, path)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return the payoffs, for NumPy's functions: by default a copy, as the payoffs of a game are read-only."""
@@ -348,30 +388,17 @@ class Game(ZeroSumGame, Interchange):
             self.payoff_range,
         )
 
-    def __repr__(self) -> str:
-        m, n = self.shape
-        return f"<Game {self.spec or self.name!r}, {m} x {n}, {self.noise}>"
-
     def _repr_html_(self) -> str:
         from coebl.report.notebook import render_game
 
         return render_game(self)
 
-    def __str__(self) -> str:
-        """Return the payoffs as a table; only the first rows and columns of a large game."""
-        m, n = self.shape
-        rows, columns = min(m, _SHOWN), min(n, _SHOWN)
-        more = ["..."] if n > columns else []
-        table = [["", *map(printable, self.column_labels[:columns]), *more]]
-        for i in range(rows):
-            entries = [f"{entry + 0.0:.4g}" for entry in self.payoff[i, :columns]]
-            table.append([printable(self.row_labels[i]), *entries, *more])
-        if m > rows:
-            table.append(["..."])
-        widths = [max(len(line[k]) for line in table if k < len(line)) for k in range(len(table[0]))]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=False)) for line in table]
-        title = f"{printable(self.spec or self.name)}: {m} x {n}, payoffs to the row player, noise {self.noise}"
-        return "\n".join([title, *lines])
+    @property
+    def _about(self) -> str:
+        return f"payoffs to the row player, noise {self.noise}"
+
+    def _entry(self, joint: tuple[int, ...]) -> str:
+        return f"{self.payoff[joint] + 0.0:.4g}"
 
 
 Game.__new__.__dict__["__wrapped__"] = Game.__init__  # so that help() and the site list the arguments of the latter
@@ -386,44 +413,3 @@ def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[
         return labels
     index = getattr(payoff, axis)
     return None if type(index).__name__ == "RangeIndex" else [str(label) for label in index]
-
-
-def has_tensors(payoff: object) -> bool:
-    """Return true for a list or tuple of N arrays with N axes each: the payoffs of N players.
-
-    >>> has_tensors(([[3, 0], [5, 1]], [[3, 5], [0, 1]])), has_tensors([[3, 0], [5, 1]])
-    (True, False)
-    """
-    try:
-        return isinstance(payoff, (list, tuple)) and len(payoff) > 1 and all(np.ndim(p) == len(payoff) for p in payoff)
-    except ValueError:  # rows of different lengths
-        return False
-
-
-def check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
-    """Return the labels of a player's actions, by default their numbers, if they are as many strings that differ."""
-    if labels is None:
-        return tuple(str(index) for index in range(count))
-    is_list = isinstance(labels, Sequence) and not isinstance(labels, str)
-    if not (is_list and all(isinstance(label, str) for label in labels)):
-        raise InputError(f"{argument} is {shorten(labels)}; accepted: a list of {count} strings.")
-    if len(labels) != count:
-        raise InputError(f"{argument} has {len(labels)} labels; accepted: {count}, one per action.")
-    if len(set(labels)) != count:
-        twice = next(label for label in labels if list(labels).count(label) > 1)
-        raise InputError(f"{argument} has {twice!r} twice; accepted: labels that all differ.")
-    return tuple(labels)
-
-
-def known_range(
-    payoff_range: tuple[float, float] | None, payoff: Floats, argument: str = "payoff_range"
-) -> tuple[float, float]:
-    """Return the range of payoffs that learners receive: by default the least and the largest payoff."""
-    lowest, highest = float(payoff.min()), float(payoff.max())
-    if payoff_range is None:
-        return lowest, highest if highest > lowest else lowest + 1.0
-    accepted = f"low < high with every payoff between them, which lie in {lowest:g} .. {highest:g}"
-    low, high = check_range(payoff_range, argument, accepted)
-    if not low <= lowest <= highest <= high:
-        raise InputError(f"{argument} is ({low:g}, {high:g}); accepted: {accepted}.")
-    return low, high

@@ -25,8 +25,8 @@ from coebl.core.arrays import is_number
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.files import MOST_TEXT, check_path, read_whole, write_whole
 from coebl.core.specs import files_in
-from coebl.games.game import Game
-from coebl.games.nfg_format import nfg_text, parse_nfg
+from coebl.games.game import Game, TableGame
+from coebl.games.interchange import nfg_text, parse_nfg
 from coebl.games.tensor import TensorGame
 
 _JSON = 'a list of rows, or an object such as {"payoff": [[1, -1], [-1, 1]]}'
@@ -85,7 +85,7 @@ def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
         raise InputError(f"{path}: {error}") from None
 
 
-def write_game(game: Game | TensorGame, path: str | os.PathLike[str]) -> None:
+def write_game(game: TableGame, path: str | os.PathLike[str]) -> None:
     """Write a game to a file: .csv, .npy, .json, or .nfg (Gambit's normal form).
 
     The payoffs are read back to the last bit. JSON keeps all of the game; CSV and NFG keep the payoffs and the labels,

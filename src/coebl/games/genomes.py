@@ -20,7 +20,7 @@ from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.games.game import SEATS, Game, ZeroSumGame
 from coebl.games.noise import Noise, parse_noise
-from coebl.games.spaces import Bits, Space
+from coebl.games.spaces import Bits
 
 MOST_LISTED = 10  # genes up to which all genomes are listed
 MOST_GENES = 100_000
@@ -55,6 +55,7 @@ class GenomeGame(ZeroSumGame):
     (array([0.5]), array([[1, 1, 1, 1]], dtype=int8))
     """
 
+    _space = Bits
     linear: ClassVar[bool] = False  # True if expected payoffs are linear in the marginals of each player
 
     def __init__(
@@ -292,11 +293,6 @@ class GenomeGame(ZeroSumGame):
         return genome if self.masks is None else np.abs(genome - self.masks[seat])
 
     # What the engine needs
-
-    @property
-    def spaces(self) -> tuple[Space, ...]:
-        """The actions of each seat."""
-        return Bits(self.n), Bits(self.n)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,25 +12,27 @@ from coebl.core.arrays import Booleans, Floats, Ints
 _SUM_TOLERANCE = 1e-8
 
 
-class Space(Protocol):
-    """The actions of a seat. A policy has `width` numbers; arrays may be those of any library.
+@dataclass(frozen=True)
+class Space:
+    """The actions of a seat: `Indices`, or `Bits`. A policy has `width` numbers; arrays may be those of any library.
 
     >>> space: Space = Indices(3)
     >>> space.width
     3
     """
 
-    @property
-    def width(self) -> int:
-        """The length of a policy."""
+    width: int  # the length of a policy
+    accepted: ClassVar[str]  # as a policy
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of an action: () for a number, (width,) for a genome."""
+        return ()
 
     @property
     def uniforms(self) -> int:
         """The number of uniform numbers that the draw of an action takes."""
+        return 1
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
         """Return an action per run: (runs, *shape).
@@ -39,6 +41,7 @@ class Space(Protocol):
             policy: (runs, width).
             uniform: numbers per run, uniform on [0, 1): (runs, uniforms).
         """
+        raise NotImplementedError
 
     def are_policies(self, policies: Floats) -> Booleans:
         """Return true where policies are valid: (rounds, runs).
@@ -46,6 +49,7 @@ class Space(Protocol):
         Args:
             policies: (rounds, runs, width).
         """
+        raise NotImplementedError
 
     def fault(self, policy: Floats) -> str | None:
         """Return why a policy is not valid, to follow "its policy"; None if it is.
@@ -53,10 +57,15 @@ class Space(Protocol):
         Args:
             policy: of one run: (width,).
         """
+        if self.are_policies(policy):
+            return None
+        return f"{'has NaN' if np.isnan(policy).any() else self._fault(policy)}; accepted: {self.accepted}"
+
+    def _fault(self, policy: Floats) -> str:
+        raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class Indices:
+class Indices(Space):
     """The actions 0 .. width - 1. A policy has a probability for each.
 
     >>> coin = Indices(2)
@@ -66,9 +75,7 @@ class Indices:
     'sums to 0.9; accepted: probabilities >= 0 that sum to 1'
     """
 
-    width: int  # the number of actions, m
-    shape: ClassVar[tuple[int, ...]] = ()
-    uniforms: ClassVar[int] = 1
+    accepted = "probabilities >= 0 that sum to 1"
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
         """Return the first action whose cumulative probability exceeds the uniform number of a run, for each policy."""
@@ -79,25 +86,15 @@ class Indices:
         return action
 
     def are_policies(self, policies: Floats) -> Booleans:
-        """Return true where policies, (rounds, runs, width), are valid: (rounds, runs)."""
         good: Booleans = (policies >= 0).all(axis=-1) & (np.abs(policies.sum(axis=-1) - 1) <= _SUM_TOLERANCE)
         return good
 
-    def fault(self, policy: Floats) -> str | None:
-        """Return why a policy of one run is not valid, to follow "its policy"; None if it is."""
-        if self.are_policies(policy):
-            return None
-        if np.isnan(policy).any():
-            fault = "has NaN"
-        elif (policy < 0).any():
-            fault = f"has the negative probability {policy.min():.3g}"
-        else:
-            fault = f"sums to {policy.sum():.10g}"
-        return f"{fault}; accepted: probabilities >= 0 that sum to 1"
+    def _fault(self, policy: Floats) -> str:
+        negative = (policy < 0).any()
+        return f"has the negative probability {policy.min():.3g}" if negative else f"sums to {policy.sum():.10g}"
 
 
-@dataclass(frozen=True)
-class Bits:
+class Bits(Space):
     """The genomes of `width` genes, each 0 or 1. A policy has the probability of a 1 for each gene: its marginals.
 
     A genome is an array of int8, so that 2 * x - 1 is -1 or 1.
@@ -109,16 +106,14 @@ class Bits:
     'has the marginal 1.5; accepted: numbers in 0 .. 1, one per gene'
     """
 
-    width: int  # the number of genes, n
+    accepted = "numbers in 0 .. 1, one per gene"
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of a genome: (width,)."""
         return (self.width,)
 
     @property
     def uniforms(self) -> int:
-        """The number of uniform numbers of a draw: one per gene."""
         return self.width
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
@@ -127,14 +122,8 @@ class Bits:
         return genome
 
     def are_policies(self, policies: Floats) -> Booleans:
-        """Return true where policies, (rounds, runs, width), are valid: (rounds, runs)."""
         good: Booleans = (policies >= 0).all(axis=-1) & (policies.max(axis=-1) <= 1)
         return good
 
-    def fault(self, policy: Floats) -> str | None:
-        """Return why a policy of one run is not valid, to follow "its policy"; None if it is."""
-        if self.are_policies(policy):
-            return None
-        outside = policy[~((policy >= 0) & (policy <= 1))]
-        fault = "has NaN" if np.isnan(outside).any() else f"has the marginal {outside[0]:.3g}"
-        return f"{fault}; accepted: numbers in 0 .. 1, one per gene"
+    def _fault(self, policy: Floats) -> str:
+        return f"has the marginal {policy[~((policy >= 0) & (policy <= 1))][0]:.3g}"

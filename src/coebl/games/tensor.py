@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
-from coebl.core.arrays import MOST_ENTRIES, Floats, Ints
+from coebl.core.arrays import MOST_ENTRIES, Floats, Ints, check_labels, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
-from coebl.games.game import SEATS, NamedGame, Range, View, check_labels, has_tensors, known_range
-from coebl.games.interchange import Interchange
+from coebl.games.game import SEATS, Range, TableGame
 from coebl.games.noise import Noise, parse_noise
-from coebl.games.spaces import Indices, Space
 
 if TYPE_CHECKING:
     from coebl.games.equilibria import Correlated, Distance, Profile
@@ -24,10 +20,8 @@ if TYPE_CHECKING:
 Between = Literal["independent", "common", "opposite"]
 """How the noises of the players of a `TensorGame` relate."""
 
-_SHOWN = 12  # rows, columns or joint actions in the printed table
 
-
-class TensorGame(NamedGame, Interchange):
+class TensorGame(TableGame):
     """A game of N players, each with its payoffs, which need not add up to zero.
 
     A player sees the joint action of the others as one number, in which the last of them varies fastest.
@@ -56,6 +50,10 @@ class TensorGame(NamedGame, Interchange):
     """
 
     unknown = frozenset({"value", "equilibrium", "zero-sum"})  # for metrics
+    payoffs: tuple[Floats, ...]  # per player: (m1, ..., mN)
+    labels: tuple[tuple[str, ...], ...]
+    seats: tuple[str, ...]
+    ranges: tuple[Range, ...]
 
     def __init__(
         self,
@@ -94,18 +92,10 @@ class TensorGame(NamedGame, Interchange):
     ) -> Self:
         return cls(tensors, labels=labels, **named)
 
-    def _tensors(self) -> tuple[list[Floats], list[list[str]]]:
-        return [payoff.copy() for payoff in self.payoffs], [list(own) for own in self.labels]
-
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of actions of each player."""
         return self.payoffs[0].shape
-
-    @property
-    def spaces(self) -> tuple[Space, ...]:
-        """The actions of each seat."""
-        return tuple(map(Indices, self.shape))
 
     @cached_property
     def welfare(self) -> Floats:
@@ -134,22 +124,6 @@ class TensorGame(NamedGame, Interchange):
             self.noise.reward(payoff[played], numbers, ends)
             for payoff, numbers, ends in zip(self.payoffs, draws, self.ranges, strict=True)
         ]
-
-    def own_view(self, seat: str) -> View:
-        """Return the payoffs of a player: its actions are the rows, the joint actions of the others the columns.
-
-        Args:
-            seat: the name of the player.
-
-        >>> TensorGame(([[3, 0], [5, 1]], [[3, 7], [0, 1]])).own_view("column").payoff
-        array([[3., 0.],
-               [7., 1.]])
-        """
-        if seat not in self.seats:
-            raise InputError(f"seat is {shorten(seat)}; accepted: {', '.join(self.seats)}.")
-        number = self.seats.index(seat)
-        own = np.moveaxis(self.payoffs[number], number, 0)
-        return View(np.ascontiguousarray(own.reshape(len(own), -1)), self.ranges[number])
 
     def security(self, seat: str) -> Solution:
         """Return the certified maximin strategy of a player, `row` of the solution, and what it earns at least.
@@ -242,41 +216,14 @@ class TensorGame(NamedGame, Interchange):
             raise InputError(f"joint is {shorten(joint)}; accepted: numbers >= 0 of shape ({size}), not all of them 0.")
         return distances(self, counts / counts.sum(axis=axes, keepdims=True), coarse)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the game to a file: .json keeps all of it, .nfg payoffs and labels.
-
-        Args:
-            path: of the file; its ending selects the format.
-        """
-        from coebl.games.game_files import write_game
-
-        write_game(self, path)
-
     def _content(self) -> tuple[Any, ...]:
         payoffs = tuple((payoff + 0.0).tobytes() for payoff in self.payoffs)  # + 0.0: -0.0 and 0.0 are the same
         return (self.shape, payoffs, self.labels, self.seats, self.noise, self.noise_between, self.ranges)
 
-    def __repr__(self) -> str:
-        return f"<TensorGame {self.spec or self.name!r}, {' x '.join(map(str, self.shape))}, {self.noise}>"
-
-    def __str__(self) -> str:
-        """Return the payoffs as a table: rows and columns of two players, else a line per joint action."""
-        size, players = " x ".join(map(str, self.shape)), ", ".join(map(printable, self.seats))
-        title = f"{printable(self.spec or self.name)}: {size}, payoffs to {players}; noise {self.noise}"
-        labels = [[printable(label) for label in own] for own in self.labels]
-        if len(self.shape) == 2:
-            m, n = (min(count, _SHOWN) for count in self.shape)
-            more = ["..."] * (self.shape[1] > n)
-            table = [["", *labels[1][:n], *more]]
-            table += [[labels[0][i], *(self._entry((i, j)) for j in range(n)), *more] for i in range(m)]
-            cut = self.shape[0] > m
-        else:
-            joint = list(np.ndindex(*self.shape))[:_SHOWN]
-            table = [[*(own[a] for own, a in zip(labels, at, strict=True)), self._entry(at)] for at in joint]
-            cut = math.prod(self.shape) > _SHOWN
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
-        return "\n".join([f"{title}, {self.noise_between}", *lines, *["..."] * cut])
+    @property
+    def _about(self) -> str:
+        players = ", ".join(map(printable, self.seats))
+        return f"payoffs to {players}; noise {self.noise}, {self.noise_between}"
 
     def _entry(self, joint: tuple[int, ...]) -> str:
         return ", ".join(f"{payoff[joint] + 0.0:.4g}" for payoff in self.payoffs)

@@ -132,10 +132,8 @@ def check_game(game: str | ZeroSumGame | TensorGame) -> Report:
     subject = parse_game(game)
     if isinstance(subject, GenomeGame):
         return report_on(repr(subject), _points_of_genome_game(subject))
-    if isinstance(subject, TensorGame):
-        return report_on(repr(subject), _points_of_tensor_game(subject))
-    assert isinstance(subject, Game)
-    return report_on(repr(subject), _points_of_game(subject))
+    assert isinstance(subject, (Game, TensorGame))
+    return report_on(repr(subject), _points_of_table(subject))
 
 
 def _read_back(game: ZeroSumGame | TensorGame) -> str | bool:
@@ -143,67 +141,64 @@ def _read_back(game: ZeroSumGame | TensorGame) -> str | bool:
     return spec is not None and parse_game(spec, game.noise) != game and f"{spec!r} reads back as another game"
 
 
-def _points_of_game(game: Game) -> Points:
-    def gap() -> str | bool:
-        row, column, payoff = game.solution.row, game.solution.column, game.payoff
-        gap = ((payoff @ column).max() - (row @ payoff).min()) / (np.ptp(payoff) or 1.0)
-        return bool(gap > 1e-8) and f"its equilibrium has a gap of {gap:.1e}"
+def _points_of_table(game: Game | TensorGame) -> Points:
+    tables = [game.payoff] if isinstance(game, Game) else game.payoffs
 
-    def noise() -> str | bool:
-        payoff = np.full(100_000, game.payoff[0, 0])
-        rewards = game.noise.reward(payoff, game.noise.draw(np.random.default_rng(0), len(payoff)), game.payoff_range)
-        error = abs(float(rewards.mean() - payoff[0]))
-        allowed = 5 * float(rewards.std()) / np.sqrt(len(payoff)) + 1e-12
-        return bool(error > allowed) and f"the mean reward is {error:.3g} away from the payoff"
-
-    def arrays() -> str | bool:
-        random = np.random.default_rng(0)
-        actions = [random.integers(count, size=20) for count in game.shape]
-        draw = game.noise.draw(random, 20)  # by NumPy, on every device
-        strict: list[Any] = [StrictArray(array.copy(), OF_REWARD) for array in (*actions, draw, game.payoff)]
-        rewards: Any = game.rewards(strict[:2], *strict[2:])  # as the engine calls it
-        if not all(isinstance(reward, StrictArray) for reward in rewards):
-            return "its noise returns one of NumPy's arrays; compute the reward from the arrays that reward is given"
-        equal = np.array_equal(rewards[0].plain, game.rewards(actions, draw)[0])
-        return not equal and "its noise gives other rewards on arrays of another library"
-
-    def zero_sum() -> str | bool:
-        row, column = (game.own_view(name).payoff for name in SEATS)
-        return not np.array_equal(row, 0.0 - column.T) and "what one player wins the other does not lose"
-
-    yield "its spec reads back", lambda: _read_back(game)
-    yield "its payoffs are read-only", lambda: game.payoff.flags.writeable and "its payoffs can be written to"
-    yield "its equilibrium is certified", gap
-    yield "what one player wins the other loses", zero_sum
-    yield "its noise has mean zero", noise
-    yield "its noise works on arrays of any library", arrays
-
-
-def _points_of_tensor_game(game: TensorGame) -> Points:
     def noise() -> str | bool:
         actions = [np.zeros(100_000, np.int64)] * len(game.shape)
-        draw = game.noise.draw(np.random.default_rng(0), (100_000, game.draws))
-        for seat, rewards in enumerate(game.rewards(actions, draw if game.draws > 1 else draw[:, 0])):
-            error = abs(float(rewards.mean() - game.payoffs[seat].flat[0]))
+        draws = getattr(game, "draws", 1)
+        draw = game.noise.draw(np.random.default_rng(0), (100_000, draws) if draws > 1 else 100_000)
+        for seat, payoff, rewards in zip(game.seats, tables, game.rewards(actions, draw), strict=False):
+            error = abs(float(rewards.mean() - payoff.flat[0]))
             if error > 5 * float(rewards.std()) / np.sqrt(rewards.size) + 1e-12:
-                return f"the mean reward of {game.seats[seat]} is {error:.3g} away from the payoff"
-        return False
-
-    def secure() -> str | bool:
-        for seat in game.seats:
-            view, solution = game.own_view(seat), game.security(seat)
-            gap = (solution.value - (solution.row @ view.payoff).min()) / (np.ptp(view.payoff) or 1.0)
-            if abs(gap) > 1e-8:
-                return f"the security strategy of {seat} has a gap of {gap:.1e}"
+                return f"the mean reward of {seat} is {error:.3g} away from the payoff"
         return False
 
     yield "its spec reads back", lambda: _read_back(game)
     yield (
         "its payoffs are read-only",
-        lambda: any(payoff.flags.writeable for payoff in game.payoffs) and "its payoffs can be written to",
+        lambda: any(table.flags.writeable for table in tables) and "its payoffs can be written to",
     )
-    yield "security strategies are certified", secure
+    if isinstance(game, Game):
+        yield "its equilibrium is certified", lambda: _gap(game)
+        yield "what one player wins the other loses", lambda: _zero_sum(game)
+    else:
+        yield "security strategies are certified", lambda: _insecure(game)
     yield "its noise has mean zero", noise
+    if isinstance(game, Game):
+        yield "its noise works on arrays of any library", lambda: _rewards_on_strict_arrays(game)
+
+
+def _gap(game: Game) -> str | bool:
+    row, column, payoff = game.solution.row, game.solution.column, game.payoff
+    gap = ((payoff @ column).max() - (row @ payoff).min()) / (np.ptp(payoff) or 1.0)
+    return bool(gap > 1e-8) and f"its equilibrium has a gap of {gap:.1e}"
+
+
+def _insecure(game: TensorGame) -> str | bool:
+    for seat in game.seats:
+        view, solution = game.own_view(seat), game.security(seat)
+        gap = (solution.value - (solution.row @ view.payoff).min()) / (np.ptp(view.payoff) or 1.0)
+        if abs(gap) > 1e-8:
+            return f"the security strategy of {seat} has a gap of {gap:.1e}"
+    return False
+
+
+def _zero_sum(game: Game) -> str | bool:
+    row, column = (game.own_view(name).payoff for name in SEATS)
+    return not np.array_equal(row, 0.0 - column.T) and "what one player wins the other does not lose"
+
+
+def _rewards_on_strict_arrays(game: Game) -> str | bool:
+    random = np.random.default_rng(0)
+    actions = [random.integers(count, size=20) for count in game.shape]
+    draw = game.noise.draw(random, 20)  # by NumPy, on every device
+    strict: list[Any] = [StrictArray(array.copy(), OF_REWARD) for array in (*actions, draw, game.payoff)]
+    rewards: Any = game.rewards(strict[:2], *strict[2:])  # as the engine calls it
+    if not all(isinstance(reward, StrictArray) for reward in rewards):
+        return "its noise returns one of NumPy's arrays; compute the reward from the arrays that reward is given"
+    equal = np.array_equal(rewards[0].plain, game.rewards(actions, draw)[0])
+    return not equal and "its noise gives other rewards on arrays of another library"
 
 
 def _points_of_genome_game(game: GenomeGame) -> Points:
