@@ -108,7 +108,7 @@ def _fault(matrix: Floats) -> str:
 
 
 def _why_no_matrix(payoff: Any) -> str:
-    """Return why NumPy makes no array of floats of it."""
+    """Return why NumPy cannot convert it to an array of floats."""
     other = f" is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
     if not isinstance(payoff, (Sequence, np.ndarray)) or isinstance(payoff, str):
         return other

@@ -286,7 +286,7 @@ class Registry(Generic[T]):
         kind: str,
         plural: str,
         *,
-        base: type[T] | None = None,  # the class that all of them extend, if they are classes
+        base: type[T] | None = None,  # the class that all factories extend, if they are classes
         homes: Mapping[str, str] | None = None,  # name to "module:attribute", of those that are imported when needed
         group: str | None = None,  # the entry-point group through which other packages add theirs
         rejects: Callable[[object], str | None] | None = None,  # returns why a factory is not one of them, or None

@@ -65,8 +65,8 @@ def biased_rps() -> Game:
 def perturbed_rps() -> Game:
     """Rock-paper-scissors in which rock against paper counts a third of the others.
 
-    [[0, -1, 3], [1, 0, -3], [-3, 3, 0]] / 3: a usual test of last-iterate convergence. Its first source could not be
-    checked.
+    [[0, -1, 3], [1, 0, -3], [-3, 3, 0]] / 3: a common test of last-iterate convergence. Its original source could not
+    be checked.
     Value 0; x = y = (3/7, 3/7, 1/7), unique.
     """
     payoff = np.array([[0, -1, 3], [1, 0, -3], [-3, 3, 0]]) / 3

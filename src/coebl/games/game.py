@@ -118,7 +118,7 @@ class NamedGame:
         return changed
 
     def _content(self) -> tuple[Any, ...]:
-        """Return what equal games share: all but their names."""
+        """Return the parts by which games are compared: all but their names."""
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:

@@ -30,24 +30,22 @@ from coebl.games.interchange import nfg_text, parse_nfg
 from coebl.games.tensor import TensorGame
 
 _JSON = 'a list of rows, or an object such as {"payoff": [[1, -1], [-1, 1]]}'
-_JSON_KEYS: dict[str, tuple[type, str]] = {  # the accepted values of each key
+_KEYS: dict[str, tuple[type, str]] = {  # the accepted values of each key
     "name": (str, "a string"),
     "payoff": (list, "a list of rows such as [[1, -1], [-1, 1]]"),
+    "payoffs": (list, "a list with the payoffs of each player, such as [[[3, 0], [5, 1]], [[3, 5], [0, 1]]]"),
     "row_labels": (list, "a list of strings, one per row"),
     "column_labels": (list, "a list of strings, one per column"),
-    "noise": (str, 'a noise such as "gaussian:sigma=0.5"'),
-    "payoff_range": (list, "two numbers, [low, high]"),
-}
-_MOST_NESTED = 64  # lists in lists: NumPy's arrays have no more axes
-_TENSOR_KEYS: dict[str, tuple[type, str]] = {  # of a file with the payoffs of each player
-    "name": (str, "a string"),
-    "payoffs": (list, "a list with the payoffs of each player, such as [[[3, 0], [5, 1]], [[3, 5], [0, 1]]]"),
     "labels": (list, "a list with the labels of each player"),
     "seats": (list, "a list of strings, one per player"),
     "noise": (str, 'a noise such as "gaussian:sigma=0.5"'),
     "noise_between": (str, "independent, common or opposite"),
+    "payoff_range": (list, "two numbers, [low, high]"),
     "payoff_ranges": (list, "a list with two numbers, [low, high], for each player"),
 }
+_OF_MATRIX = ("name", "payoff", "row_labels", "column_labels", "noise", "payoff_range")
+_OF_TENSORS = ("name", "payoffs", "labels", "seats", "noise", "noise_between", "payoff_ranges")
+_MOST_NESTED = 64  # lists in lists: NumPy's arrays have no more axes
 
 
 def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
@@ -174,14 +172,14 @@ def _parse_json(text: str) -> dict[str, Any]:
         contents = {"payoff": contents}
     if not isinstance(contents, dict):
         raise InputError(f"the file holds {shorten(contents)}; accepted: {_JSON}. Rewrite it that way.")
-    keys = _TENSOR_KEYS if "payoffs" in contents and "payoff" not in contents else _JSON_KEYS
+    keys = _OF_TENSORS if "payoffs" in contents and "payoff" not in contents else _OF_MATRIX
     for key, value in contents.items():
         if key not in keys:
             raise InputError(f"unknown key {key!r}{nearest(key, keys)} Accepted: {', '.join(keys)}.")
-        kind, accepted = keys[key]
+        kind, accepted = _KEYS[key]
         if value is not None and not isinstance(value, kind):
             raise InputError(f"{key} is {shorten(value)}; accepted: {accepted}. Rewrite it that way.")
-    key = "payoff" if keys is _JSON_KEYS else "payoffs"
+    key = keys[1]
     if contents.get(key) is None:
         raise InputError(f"there is no key '{key}'; accepted: {_JSON}. Add the payoffs.")
     _check_numbers(contents[key], key)
@@ -228,26 +226,13 @@ def _load_json(text: str) -> Any:
 
 
 def _json_text(game: Game | TensorGame) -> str:
-    """Return all of the game, with a line per row of the payoffs, so that people can read it."""
-    if isinstance(game, TensorGame):
-        tensors = ",\n    ".join(json.dumps(payoff.tolist()) for payoff in game.payoffs)
-        parts = {key: json.dumps(getattr(game, key)) for key in ("name", "seats", "labels", "noise_between")}
-        parts |= {"payoffs": f"[\n    {tensors}\n  ]", "payoff_ranges": json.dumps(game.ranges)}
-        return _json_object(parts | {"noise": json.dumps(str(game.noise))})
-    rows = ",\n    ".join(json.dumps(row) for row in game.payoff.tolist())
-    entries = {
-        "name": json.dumps(game.name),
-        "payoff": f"[\n    {rows}\n  ]",
-        "row_labels": json.dumps(game.row_labels),
-        "column_labels": json.dumps(game.column_labels),
-        "noise": json.dumps(str(game.noise)),
-        "payoff_range": json.dumps(game.payoff_range),
-    }
-    return _json_object(entries)
-
-
-def _json_object(entries: dict[str, str]) -> str:
-    return "{\n  " + ",\n  ".join(f'"{key}": {value}' for key, value in entries.items()) + "\n}\n"
+    """Return all of the game, with a line per row of the payoffs, or per player, so that people can read it."""
+    keys = _OF_TENSORS if isinstance(game, TensorGame) else _OF_MATRIX
+    others = {"noise": str(game.noise), "payoff_ranges": game.ranges}
+    entries = {key: json.dumps(others[key] if key in others else getattr(game, key)) for key in keys if key != keys[1]}
+    rows = ",\n    ".join(json.dumps(row.tolist()) for row in getattr(game, keys[1]))
+    entries[keys[1]] = f"[\n    {rows}\n  ]"
+    return "{\n  " + ",\n  ".join(f'"{key}": {entries[key]}' for key in keys) + "\n}\n"
 
 
 # CSV: a line per row of the payoffs, between commas, semicolons or tabs, with labels or without. Between semicolons or

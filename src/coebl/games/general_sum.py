@@ -89,7 +89,7 @@ def coordination(n: Annotated[int, Range(1, 1000)] = 3) -> TensorGame:
 
 @GAMES.add("shapley", title="Shapley's game")
 def shapley() -> TensorGame:
-    """A 3 x 3 game in which fictitious play goes round for ever.
+    """A 3 x 3 game in which fictitious play cycles for ever.
 
     Payoffs: [[1, 0, 0], [0, 1, 0], [0, 0, 1]] and [[0, 1, 0], [0, 0, 1], [1, 0, 0]]. Shapley (1964).
     The unique equilibrium is x = y = (1/3, 1/3, 1/3), which pays 1/3 each. A correlated equilibrium pays 1/2 each:
@@ -104,7 +104,7 @@ def travellers_dilemma(
     low: Annotated[int, Range(0, 1000)] = 2,
     bonus: Annotated[float, Range(1, open_low=True)] = 2.0,
 ) -> TensorGame:
-    """Two travellers name a price, both get the lower one, and who named it gets a bonus from the other.
+    """Two travellers name a price; both get the lower one, and the traveller who named it a bonus from the other.
 
     Actions are the integers from low to high. Basu (1994), with prices up to 100.
     The unique equilibrium is (low, low), far below what both would get with high prices.

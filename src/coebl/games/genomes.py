@@ -289,7 +289,7 @@ class GenomeGame(ZeroSumGame):
         return self._with(masks=tuple(masks))
 
     def _bare(self, seat: int, genome: NDArray[Any]) -> NDArray[Any]:
-        """Return genomes or marginals without the mask of a seat, or with it: both are the same."""
+        """Return genomes or marginals with the mask of a seat applied, which also removes it."""
         return genome if self.masks is None else np.abs(genome - self.masks[seat])
 
     # What the engine needs
@@ -310,7 +310,7 @@ class GenomeGame(ZeroSumGame):
         return reward, -reward
 
     def _content(self) -> tuple[Any, ...]:
-        """Return what two equal games share: all but names and what was computed."""
+        """Return what equal games share: all but names, and what was computed."""
         own = {
             key: value
             for key, value in vars(self).items()
@@ -320,7 +320,7 @@ class GenomeGame(ZeroSumGame):
         return type(self), *((key, _comparable(value)) for key, value in sorted(own.items()))
 
     def fingerprint(self) -> str:
-        """Return a text of all that its payoffs depend on, for the names of stored results."""
+        """Return a string of everything that its payoffs depend on, for the names of stored results."""
         plain = [(key, value) for key, value in self._content()[1:] if not callable(value)]
         parts = [repr(plain)]
         codes: list[Any] = [

@@ -94,11 +94,11 @@ class Gaussian(_Scaled):
 @NOISES.add("misstated", title="Misstated")
 @dataclass(frozen=True)
 class Misstated(Gaussian):
-    """Normal, with standard deviation sigma, while learners receive another one.
+    """Normal, with standard deviation sigma, while learners receive another value for it.
 
     Args:
         sigma: the standard deviation of the noise.
-        told: the one that learners receive.
+        told: the standard deviation that learners receive.
     """
 
     sigma: Sigma = 2.0
@@ -134,7 +134,7 @@ class Bernoulli(Noise):
         return np.where(draw * (high - low) < payoff - low, high, low)
 
     def deviation(self, payoff_range: tuple[float, float]) -> float:
-        """Return half the width of the range: the most that it is for any payoff."""
+        """Return half the width of the range: its largest value over all payoffs."""
         low, high = payoff_range
         return high / 2 - low / 2
 

@@ -191,7 +191,7 @@ def robust_bandit(seed: Seed = 0) -> Game:
 def permuted(game: Annotated[str, SpecOf(GAMES)], seed: Seed = 0) -> Game:
     """Another game with its rows and its columns in random order.
 
-    Labels travel with their actions. For learners that break ties by position, and games that put the best action last.
+    Labels stay with their actions. It is for learners that break ties by position, and games whose best action is last.
     Commas of the inner spec are written +: permuted:game=blotto:coins=4+fields=2,seed=3.
     The value is that of the game, and so are the equilibria, relabelled.
 
@@ -228,9 +228,9 @@ class DriftingGame(Game):
 
     Args:
         game: the first game.
-        every: the rounds after which its rows and columns are in another random order.
-        steps: the number of steps in which the payoffs move from one order to the next, evenly over these rounds; with
-            1 they switch at once.
+        every: the number of rounds after which its rows and columns get a new random order.
+        steps: the number of steps in which the payoffs move from one order to the next, spread evenly over these
+            rounds; with 1 they switch at once.
         seed: of the orders.
 
     >>> game = DriftingGame(Game([[3, 0], [1, 2]]), every=100)
@@ -279,7 +279,7 @@ class DriftingGame(Game):
 
     @cached_property
     def unique_equilibrium(self) -> Uniqueness:
-        """The equilibrium is another one in other rounds."""
+        """Unknown: the equilibrium changes with the payoffs."""
         from coebl.games.equilibria import Uniqueness
 
         return Uniqueness("unknown", "its payoffs change with the round")
@@ -295,10 +295,10 @@ def drifting(
     steps: Annotated[int, Range(1, 10**6)] = 1,
     seed: Seed = 0,
 ) -> Game:
-    """Another game whose rows and columns come in another random order every so many rounds.
+    """Another game whose rows and columns are put in a new random order at regular intervals.
 
-    The first order is the game's own. With several steps the payoffs move from one order to the next bit by bit. For
-    learners that forget. Learners that see the true payoffs cannot play it, and regret is by the value of each round.
+    The first order is that of the game. With several steps the payoffs move gradually from one order to the next. It is
+    for learners that forget. Learners that see the true payoffs cannot play it. Regret uses the value of each round.
     The value is that of the game in rounds in which an order is complete: with one step, in all.
 
     Args:

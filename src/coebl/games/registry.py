@@ -85,19 +85,15 @@ def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame 
     return game if noise is None else game.with_noise(noise)
 
 
-def parse_zero_sum(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame:
+def parse_zero_sum(spec: GameLike) -> ZeroSumGame:
     """Return the game of a spec or a file, as `parse_game` does; reject one that is not zero-sum.
-
-    Args:
-        spec: as for `parse_game`.
-        noise: another noise, if one is given.
 
     >>> parse_zero_sum("chicken")
     Traceback (most recent call last):
         ...
     coebl.core.errors.InputError: chicken is not a zero-sum game of two players, which is needed here; play it with ...
     """
-    game = parse_game(spec, noise)
+    game = parse_game(spec)
     if not isinstance(game, ZeroSumGame):
         raise InputError(
             f"{game.spec or game.name} is not a zero-sum game of two players, which is needed here; play it with "

@@ -203,8 +203,7 @@ class AverageExploitability(_Gap):
         self._sums = RunningSum(runs), RunningSum(runs)  # per seat
 
     def __call__(self, block: Block) -> Floats:
-        rounds = range(block.first_round, block.first_round + block.rounds)
-        t = np.asarray(rounds, np.float64, like=block.reward)[:, None]
+        t = _rounds(block)
         if hasattr(block.game, "response"):  # to the mean marginals
             sums = [add_up(block, policy) for add_up, policy in zip(self._sums, block.policies, strict=True)]
             gap: Floats = sum(block.game.response(1 - seat, sums[seat] / t[..., None]) for seat in (0, 1))
@@ -320,8 +319,19 @@ class SwapRegret(Metric):
         return regret
 
 
+class _Mean(Total):
+    """The mean of the terms over the rounds so far."""
+
+    better = "higher"
+    in_payoffs = True
+    cumulative = False
+
+    def __call__(self, block: Block) -> Floats:
+        return super().__call__(block) / _rounds(block)
+
+
 @METRICS.add("payoff")
-class Payoff(Total):
+class Payoff(_Mean):
     """The mean over the rounds of what the policies pay to a player, without noise.
 
     It is that of the row player; `payoff:2` is that of the second player, and so on.
@@ -331,37 +341,25 @@ class Payoff(Total):
     title = "Payoff"
     definition = "mean over the rounds of x_t' A y_t"
     meaning = "What the player has earned, in a round on average, without noise; payoff:2 for seat 2."
-    better = "higher"
-    in_payoffs = True
-    cumulative = False
     seat = 0
     by_seat = True
 
     def terms(self, block: Block) -> Floats:
         return block.outcomes.expected_by(self.seat or 0)
 
-    def __call__(self, block: Block) -> Floats:
-        return super().__call__(block) / _rounds(block)
-
 
 @METRICS.add("welfare")
-class Welfare(Total):
+class Welfare(_Mean):
     """The mean over the rounds of what the players earn together, without noise."""
 
     needs = frozenset({"welfare"})
     title = "Welfare"
     definition = "mean over the rounds of the sum over the players of u(a_t, b_t)"
     meaning = "What the players have earned together, in a round on average."
-    better = "higher"
-    in_payoffs = True
-    cumulative = False
 
     def terms(self, block: Block) -> Floats:
         earned: Floats = np.asarray(block.game.welfare, like=block.reward)[tuple(block.actions)]
         return earned
-
-    def __call__(self, block: Block) -> Floats:
-        return super().__call__(block) / _rounds(block)
 
 
 @METRICS.add("welfare_ratio")

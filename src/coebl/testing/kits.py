@@ -196,7 +196,7 @@ def _rewards_on_strict_arrays(game: Game) -> str | bool:
     strict: list[Any] = [StrictArray(array.copy(), OF_REWARD) for array in (*actions, draw, game.payoff)]
     rewards: Any = game.rewards(strict[:2], *strict[2:])  # as the engine calls it
     if not all(isinstance(reward, StrictArray) for reward in rewards):
-        return "its noise returns one of NumPy's arrays; compute the reward from the arrays that reward is given"
+        return "its noise returns one of NumPy's arrays; compute the reward from the arguments of reward"
     equal = np.array_equal(rewards[0].plain, game.rewards(actions, draw)[0])
     return not equal and "its noise gives other rewards on arrays of another library"
 

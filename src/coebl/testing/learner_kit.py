@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 import random as python_random
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -237,27 +237,16 @@ def _pickles(learner: Learner) -> str | None:
 
 def _saved(learner: Learner) -> str | None:
     _need_own_numbers(learner)
-    contests: list[Callable[[], list[bytes]]] = []
+    contests: list[tuple[Any, Floats | None]] = []
     if "bits" in learner.plays:
-        contests.append(partial(_contest_of_genomes, GenomePlayer(learner, GENES[1], horizon=20)))
-    for payoff in _matrices(learner)[:1]:
-        contests.append(partial(_contest, Player(learner, payoff.shape[0], payoff.shape[1], horizon=20), payoff))
-    for contest in contests:
-        contest()
-        copied = copy.deepcopy(contest)
-        if contest() != copied():
+        contests.append((GenomePlayer(learner, GENES[1], horizon=20), None))
+    contests += [(Player(learner, len(own), own.shape[1], horizon=20), own) for own in _matrices(learner)[:1]]
+    for player, payoff in contests:
+        _contest(player, payoff)
+        copied = copy.deepcopy(player)
+        if _contest(player, payoff) != _contest(copied, payoff):
             return "it plays differently if the player was saved before; keep all its state in attributes"
     return None
-
-
-def _contest_of_genomes(player: GenomePlayer) -> list[bytes]:
-    """Play ten rounds; return the policies."""
-    policies = []
-    for _ in range(10):
-        policies.append(player.policy.tobytes())
-        genome = player.act()
-        player.observe(reward=float(genome.mean()), opponent=1 - genome)
-    return policies
 
 
 def _feedback(learner: Learner) -> str | None:
@@ -285,12 +274,17 @@ def _play_with_late_outcomes(player: Player, payoff: Floats) -> None:
     _ = player.policy
 
 
-def _contest(player: Player, payoff: Floats) -> list[bytes]:
-    """Play ten rounds; return the policies."""
+def _contest(player: Any, payoff: Floats | None) -> list[bytes]:
+    """Play ten rounds, by default with genomes; return the policies."""
     policies = []
-    for opponent in np.arange(10) % payoff.shape[1]:
+    for t in range(10):
         policies.append(player.policy.tobytes())
-        player.observe(reward=payoff[player.act(), opponent], opponent=opponent)
+        action = player.act()
+        if payoff is None:
+            player.observe(reward=float(action.mean()), opponent=1 - action)
+        else:
+            opponent = t % payoff.shape[1]
+            player.observe(reward=payoff[action, opponent], opponent=opponent)
     return policies
 
 

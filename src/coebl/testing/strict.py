@@ -41,7 +41,7 @@ class Origin(NamedTuple):
 
 FROM_SEAT = Origin("from the seat", "make it with seat.zeros, seat.full, seat.arange or seat.array")
 OF_BLOCK = Origin("of the block", "make it with like=block.reward, as in numpy.asarray(values, like=block.reward)")
-OF_REWARD = Origin("that reward is given", "make it with like=payoff, as in numpy.asarray(values, like=payoff)")
+OF_REWARD = Origin("passed to reward", "make it with like=payoff, as in numpy.asarray(values, like=payoff)")
 
 
 class StrictArray(NDArrayOperatorsMixin):
