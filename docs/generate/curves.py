@@ -9,7 +9,7 @@ import inspect
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import chdir, suppress
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,7 @@ from coebl.metrics import metric_class
 from coebl.plots import plot_panels, plot_simplex, save
 from coebl.report import replay
 from coebl.report.embedding import read_asset, vega_script
+from drawings import DRAWINGS
 from inside import plot_beliefs
 from matrices import plot_matrix
 from repository import ROOT
@@ -127,6 +128,12 @@ def tutorial_picture(page: str) -> bytes:
 
 def _self_play(game: str, learner: str) -> Result:
     return simulate(game, learner, learner, rounds=3000, seeds=1, metrics=["exploitability"], keep=["policies"])
+
+
+def drawings() -> Iterator[tuple[str, bytes]]:
+    """Yield the drawings of the pages that explain, with their places on the site."""
+    for uri, draw in DRAWINGS.items():
+        yield uri, _kept(f"drawing {uri} {inspect.getsource(inspect.getmodule(draw))}", draw)
 
 
 def belief_panels() -> bytes:

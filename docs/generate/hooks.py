@@ -23,7 +23,8 @@ from reference import pages, typeset_formulas
 from repository import linked, rewritten
 
 _GLOSSARY = "glossary.md"
-_FIRST = ("reference/metrics/", "explanation/", _GLOSSARY)  # what a search lists first
+BOOSTS = {_GLOSSARY: 10, "reference/metrics/": 3, "explanation/": 3, "reference/python/": 0.3, "repository/": 0.3}
+"""How much more than other pages those whose path begins like this count in a search."""
 _LOG = logging.getLogger("mkdocs.hooks.coebl")
 
 
@@ -86,8 +87,9 @@ def _added(config: MkDocsConfig, uri: str, source: Path | str) -> File:
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Rewrite links to files of the repository to their places on the site; link to the glossary; rank for search."""
     uri = page.file.src_uri
-    if uri.startswith(_FIRST):
-        page.meta.setdefault("search", {"boost": 3})
+    for start, boost in BOOSTS.items():
+        if uri.startswith(start):
+            page.meta.setdefault("search", {"boost": boost})
     glossary = "" if uri == _GLOSSARY else f"\n\n[Words used here]({relpath(_GLOSSARY, Path(uri).parent)}){{.glossary}}"
     return typeset_formulas(rewritten(markdown, uri)) + glossary
 

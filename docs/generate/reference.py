@@ -24,6 +24,7 @@ from curves import (
     ROUNDS,
     SEEDS,
     belief_panels,
+    drawings,
     game_curves,
     game_matrix,
     learner_curves,
@@ -47,7 +48,7 @@ _HOW_DRAWN = (
 )
 
 
-REPLAYED = ("rps", "biased-rps", "matching-pennies")  # games whose pages have a replay
+_MOST_REPLAYED = 16  # actions of a game whose page has a replay
 
 
 class Page(NamedTuple):
@@ -84,7 +85,7 @@ def convergence_pictures() -> Iterator[Page]:
             yield Page(f"tutorials/{page.stem}.svg", tutorial_picture(text))
     yield Page("explanation/one-round.html", round_stepper())
     yield Page("explanation/beliefs.svg", belief_panels())
-    yield from (Page(*made) for made in gallery())
+    yield from (Page(*made) for made in [*drawings(), *gallery()])
 
 
 # Learners
@@ -175,6 +176,10 @@ def _bound(learner: type[Learner]) -> str:
     if inspect.getattr_static(learner, "regret_bound") is inspect.getattr_static(Learner, "regret_bound"):
         return ""
     text = (inspect.getdoc(learner.regret_bound) or "").partition("\n\n")[0]
+    text = text.replace("The bound of docs/kin-bound.md", "[the bound of Kin](../../kin-bound.md)")
+    formula, comma, words = text.partition("),")
+    if comma:
+        text = f"$`{_latex(formula + ')')}`$,{words}"
     number = learner.regret_bound(3, 3, 3000)
     example = f" With 3 x 3 actions and 3000 rounds it is {number:,.0f}." if number is not None else ""
     return f"On the expected Nash regret against any opponent, with payoffs in [0, 1] and unit noise: {text}{example}"
@@ -240,7 +245,7 @@ def game_pages() -> Iterator[Page]:
         ]
         if not changes:
             yield Page(f"reference/games/{entry.name}-payoffs.svg", game_matrix(entry.example))
-        if entry.name in REPLAYED:
+        if isinstance(game, Game) and max(game.shape) <= _MOST_REPLAYED and not changes:
             about = f"One run of COEBL, c = 2, in self-play on {entry.title}"
             parts += [
                 "## Replay",
@@ -262,12 +267,15 @@ def metric_pages() -> Iterator[Page]:
     rows = []
     for entry in METRICS:
         metric: Any = entry.factory
-        rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.name}` | `{metric.definition}` |")
+        formula = _formula(metric)
+        definition = f"$`{formula}`$" if formula else _words(metric)
+        rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.name}` | {definition} |")
         yield Page(f"reference/metrics/{entry.name}.svg", metric_curves(entry.name))
         yield Page(f"reference/metrics/{entry.name}.md", _metric_page(entry, metric))
     head = (
-        "# Metrics\n\nFrom the row player's side: A the payoffs, V the value of the game, x_t and y_t the policies of "
-        "round t, a_t and b_t the actions, r_t the reward as observed, x\\* and y\\* the equilibrium. A metric about "
+        "# Metrics\n\nFrom the row player's side: A is the payoffs, V the value of the game, $`x_t`$ and $`y_t`$ the "
+        "policies of round t, $`a_t`$ and $`b_t`$ the actions, $`r_t`$ the observed reward, $`x^*`$ and $`y^*`$ the "
+        "equilibrium, and $`u_p`$ the payoffs to player p. A metric about "
         "one player, such as `swap_regret`, is that of the first seat, `swap_regret:2` that of the second. [What "
         "regret means](../../explanation/regret.md) says which to use.\n\n"
     )
@@ -287,7 +295,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
             f"# {entry.title}",
             f"`{entry.name}`",
             metric.meaning or inspect.getdoc(metric) or "",
-            _typeset(metric.formula) or f"    {metric.definition}",
+            f"$`{formula}`$" if (formula := _formula(metric)) else f"{_words(metric)[:1].upper()}{_words(metric)[1:]}.",
             (inspect.getdoc(metric) or "").partition("\n\n")[2],
             f"{'; '.join(fact for fact, true in facts.items() if true).capitalize()}.",
             f"It is undefined for some [games](../games/index.md), such as {', '.join(refused)}." if refused else "",
@@ -298,18 +306,46 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
     )
 
 
-def _typeset(formula: str) -> str:
-    """Return a formula in MathML, which browsers draw without scripts and fonts; nothing for one that is also words."""
-    if not re.fullmatch(r"\$[^$]+\$", formula):
-        return ""
-    return convert(formula.strip("$").replace(r"\!", ""), display="block")
+FORMULAS = {  # of metrics whose label in figures is not their whole definition
+    "kl": r"\sum_i x_{t,i} \ln (x_{t,i} / x^*_i) + \sum_j y_{t,j} \ln (y_{t,j} / y^*_j)",
+    "tv": r"\frac{1}{2} \sum_i \lvert x_{t,i} - x^*_i \rvert + \frac{1}{2} \sum_j \lvert y_{t,j} - y^*_j \rvert",
+    "exploitability": r"\max_i (A y_t)_i - \min_j (x_t^\top A)_j",
+    "average_exploitability": r"\max_i (A \bar y_t)_i - \min_j (\bar x_t^\top A)_j, \quad "
+    r"\bar x_t = \frac{1}{t} \sum_{s \le t} x_s, \; \bar y_t = \frac{1}{t} \sum_{s \le t} y_s",
+    "nash_conv": r"\sum_p \left( \max_i u_p(i, x_t^{-p}) - u_p(x_t) \right)",
+    "external_regret": r"\max_i \sum_t (A_{i b_t} - A_{a_t b_t})",
+    "column_external_regret": r"\sum_t A_{a_t b_t} - \min_j \sum_t A_{a_t j}",
+    "swap_regret": r"\sum_k \max_i \sum_{t : a_t = k} (A_{i b_t} - A_{k b_t})",
+    "payoff": r"\frac{1}{T} \sum_t x_t^\top A y_t",
+    "welfare": r"\frac{1}{T} \sum_t \sum_p u_p(a_t, b_t)",
+    "entropy": r"\mathrm{mean}_g \left( -p_g \log_2 p_g - (1 - p_g) \log_2 (1 - p_g) \right)",
+}
+
+
+def _formula(metric: type[Metric]) -> str:
+    """Return the definition of a metric in LaTeX; nothing if it is given in words."""
+    label = metric.formula.replace(r"\!", "").replace(r"\Sigma\,", r"\sum_t ")
+    return FORMULAS.get(metric.name, label.strip("$") if re.fullmatch(r"\$[^$]+\$", label) else "")
+
+
+def _words(metric: type[Metric]) -> str:
+    """Return the definition of a metric in words, with its symbols as formulas."""
+    return re.sub(r"\b([xy]_t)(?:'( A y_t))?", r"$`\1\2`$", metric.definition).replace("t A", r"t^\top A")
 
 
 def typeset_formulas(markdown: str) -> str:
     """Replace formulas of the form $`x_t`$, which GitHub typesets too, by MathML: alone on a line, or in a sentence."""
-    block = re.compile(r"^\$`([^`]+)`\$$", re.MULTILINE)
-    markdown = block.sub(lambda found: convert(found[1], display="block"), markdown)
-    return re.sub(r"\$`([^`]+)`\$", lambda found: convert(found[1]), markdown)
+    block = re.compile(r"^( *)\$`([^`]+)`\$$", re.MULTILINE)
+    markdown = block.sub(lambda found: found[1] + convert(found[2], display="block"), markdown)
+    # Markdown takes a line that begins with <math> for a block
+    return re.sub(r"\$`([^`]+)`\$", lambda found: f"<span>{convert(found[1])}</span>", markdown)
+
+
+def _latex(bound: str) -> str:
+    """Return a bound such as 2 sqrt(T log(m)) in LaTeX: the parentheses of a root are those around all that follows."""
+    before, _, rest = bound.partition("sqrt(")
+    root = rest.rpartition(")")[0]
+    return f"{before}\\sqrt{{{root}}}".replace("log", "\\log").replace("²", "^2")
 
 
 def _list_page(title: str, text: str, *registries: Registry[Any]) -> str:

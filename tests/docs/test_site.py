@@ -1,5 +1,6 @@
 """The documentation is complete, its example and its notebook run, and the site works without a network."""
 
+import json
 import re
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 
 import coebl.games
 from coebl import Game, parse_game
-from coebl.learners import LEARNERS, _template
+from coebl.learners import LEARNERS, _template, parse_learner
+from coebl.metrics import metric_class
 from coebl.study.schema import ACCEPTED, MATCH_UPS
 from learner_rules import check_pseudo_code, check_summary_title_and_citation
 
@@ -171,6 +173,13 @@ def test_the_site_is_built_strictly_and_loads_nothing_from_elsewhere(tmp_path):
     loaded = re.compile(r"<(?:script|img|iframe|source)[^>]*\bsrc=\"?(?:https?:)?//|<link[^>]*href=\"?(?:https?:)?//")
     for page in pages:
         assert not loaded.search(page.read_text("utf-8")), page
+    index = json.loads((tmp_path / "search" / "search_index.json").read_text("utf-8"))
+    boosts = {entry["location"].partition("#")[0]: entry.get("boost", 1) for entry in index["docs"]}
+    glossary, metric, explanation = (
+        boosts[f"{page}.html"] for page in ("glossary", "reference/metrics/regret", "explanation/regret")
+    )
+    assert glossary > metric == explanation > boosts["reference/learners/ucb.html"] == 1
+    assert boosts["reference/python/coebl.learners.html"] < 1
     for style in tmp_path.rglob("*.css"):
         assert not re.search(r"@import|url\(\"?(?:https?:)?//", style.read_text("utf-8")), style
 
@@ -185,3 +194,38 @@ def test_the_picture_of_a_game_has_its_payoffs_and_its_equilibrium(generators):
     assert [bar.get_width() for bar in row.patches] == pytest.approx([0.25, 0.75])
     assert [bar.get_height() for bar in column.patches] == pytest.approx([0.5, 0.5, 0.0])
     assert not plot_matrix(Game(np.eye(20))).axes[0].texts
+
+
+def test_every_drawing_is_on_a_page_with_words_for_those_who_cannot_see_it(generators):
+    from drawings import DRAWINGS
+
+    picture = re.compile(r"!\[[^\]]{20,}\]\(([^)/]+\.svg)\)")
+    shown = {
+        (page.parent / name).relative_to(ROOT / "docs").as_posix()
+        for page in (ROOT / "docs").rglob("*.md")
+        for name in picture.findall(page.read_text("utf-8"))
+    }
+    assert set(DRAWINGS) <= shown
+
+
+def test_formulas_are_typeset(generators):
+    from reference import _bound, _formula, typeset_formulas
+
+    shown = typeset_formulas("The policy $`x_t`$:\n\n$`\\sum_t V`$\n\n- and\n\n    $`A \\le B`$\n")
+    assert shown.count("<math") == 3
+    assert shown.count('display="block"') == 2
+    assert "`" not in shown
+    assert _formula(metric_class("absolute_regret")) == r"\sum_t |V - r_t|"
+    assert r"$`2 \sqrt{2 c T m k \log(2 T^2 m k)}`$, the paper's" in _bound(parse_learner("coebl").__class__)
+
+
+def ascii_formulas(text: str) -> list[str]:
+    """Return what looks like a formula in the prose of a page."""
+    prose = re.sub(r"^```.*?^```|\$`[^`]*`\$|`[^`]*`|^ {4}.*$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"\b[a-zA-Z]_[a-z]\b|\bsqrt\(|\b[A-Za-z\d]\^[\da-zA-Z(]", prose)
+
+
+def test_no_page_has_a_formula_in_ascii():
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    assert {page.name: found for page in pages if (found := ascii_formulas(page.read_text("utf-8")))} == {}
+    assert ascii_formulas("order T^0.5, x_t, sqrt(n); $`x_t`$ and `x_t`") == ["T^0", "x_t", "sqrt("]
