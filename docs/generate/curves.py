@@ -133,7 +133,7 @@ def _self_play(game: str, learner: str) -> Result:
 def drawings() -> Iterator[tuple[str, bytes]]:
     """Yield the drawings of the pages that explain, with their places on the site."""
     for uri, draw in DRAWINGS.items():
-        yield uri, _kept(f"drawing {uri} {inspect.getsource(inspect.getmodule(draw))}", draw)
+        yield uri, _kept(f"drawing {uri} {Path(inspect.getfile(draw)).read_text('utf-8')}", draw)
 
 
 def belief_panels() -> bytes:

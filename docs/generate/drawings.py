@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coebl import Game, parse_game, simulate, solve
+from coebl import Game, simulate, solve
 from coebl.core.text import with_minus
+from coebl.games import parse_matrix
 from coebl.plots.policy_paths import CORNERS, on_triangle
 from coebl.plots.style import AGAINST, COLUMN, FOR, GUIDE, NOTE, WIDTH, blue_orange, lay_out, look, new_figure
 
@@ -27,7 +28,7 @@ def draw_benchmarks() -> Figure:
     rounds = 300
     result = simulate("rps", "exp3", "fixed:1/0/0", rounds=rounds, seeds=50, metrics=["pseudo_regret"])
     earned = -result.metrics["pseudo_regret"].mean(axis=1)
-    best = float(parse_game("rps").payoff[:, 0].max())
+    best = float(parse_matrix("rps").payoff[:, 0].max())
     with look():
         figure = new_figure(COLUMN * 1.25, 2.4)
         ax = figure.add_subplot()
@@ -129,7 +130,7 @@ def draw_ties() -> Figure:
 
 def draw_generation() -> Figure:
     """One generation of COEBL with three mutants: belief, bonus, mutants, their policies, selection, play."""
-    game, rounds, c = parse_game("biased-rps"), 150, 0.5
+    game, rounds, c = parse_matrix("biased-rps"), 150, 0.5
     result = simulate(game, f"coebl:c={c}", "uniform", rounds=rounds, seeds=1, metrics=["regret"], keep=["beliefs"])
     belief = result.kept["beliefs"][0]
     visits, means = belief["count"][-1, 0], belief["mean"][-1, 0]
