@@ -16,7 +16,7 @@ import numpy as np
 
 from coebl.core.files import write_whole
 from coebl.core.text import number_text
-from coebl.evidence.rendering import MARKS, MEANINGS, mark, outcome_word
+from coebl.evidence.judge import MARKS, MEANINGS, mark, outcome_word
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025 import BEST_RESPONSE, PAPER, REFERENCE, ROLES, SETTING, VARIANTS, actions_of

@@ -22,8 +22,7 @@ from coebl.core.files import write_whole
 from coebl.core.text import csv_text
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Bound, Setting
-from coebl.evidence.judge import Verdict, decide, judge_family
-from coebl.evidence.rendering import as_json, outcome_word
+from coebl.evidence.judge import Verdict, as_json, decide, judge_family, outcome_word
 from coebl.evidence.statistics import mean_interval
 from coebl.games import GAMES, TensorGame, parse_game
 from coebl.naming import learner_titles

@@ -18,7 +18,7 @@ from typing import Any
 from coebl.core.errors import InputError
 from coebl.core.files import write_whole
 from coebl.core.text import number_text
-from coebl.evidence.rendering import outcome_word
+from coebl.evidence.judge import outcome_word
 from coebl.naming import learner_titles
 from coebl.tournament.outcome import FOLDER
 from coebl.tournament.statements import MISSING, WORDS

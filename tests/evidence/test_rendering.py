@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from coebl.evidence.checks import Bound
-from coebl.evidence.judge import CheckResult, Verdict
-from coebl.evidence.rendering import as_json, as_markdown, reasons
+from coebl.evidence.judge import CheckResult, Verdict, as_json, as_markdown, reasons
 from coebl.evidence.statistics import Estimate
 
 TITLES = {"text": "the text", "c=2": "c = 2 everywhere", "unused": "not judged"}

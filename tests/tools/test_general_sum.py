@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coebl.evidence.rendering import as_json
+from coebl.evidence.judge import as_json
 from tools.general_sum import PLAN, RESULTS, claims_table, game_table, play, read_runs, verdicts_on
 
 ROOT = Path(__file__).parents[2]

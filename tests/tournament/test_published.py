@@ -13,7 +13,7 @@ from coebl.core.errors import InputError
 from coebl.evidence.checks import Setting
 from coebl.evidence.judge import judge
 from coebl.tournament.outcome import write_trials
-from coebl.tournament.statements import Contest, claim_of
+from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import read_suite
 from made_curves import MadeCurves, MadeRuns
 from tools import kin as published
@@ -75,9 +75,7 @@ class MadeUp(MadeCurves):
 def folder(tmp_path):
     """A folder in which a test with made-up numbers has left its files."""
     suite = read_suite(published.SUITE)
-    contest = Contest(
-        "kin", ("ucb", "exp3"), dict.fromkeys(PLAYED, Setting(10, "gaussian")), dict.fromkeys(PLAYED, 2.0)
-    )
+    trial = Trial("kin", ("ucb", "exp3"), dict.fromkeys(PLAYED, Setting(10, "gaussian")), dict.fromkeys(PLAYED, 2.0))
     about = {
         "title": "Made up",
         "suite_sha256": suite.digest,
@@ -89,8 +87,8 @@ def folder(tmp_path):
         "begun": "2026-01-02T03:04:05+00:00",
     }
     (tmp_path / "out").mkdir()
-    verdicts = judge(MadeUp(), map(claim_of, suite.statements), {"kin": contest})
-    write_trials(suite, [(contest, verdicts)], tmp_path / "out", about)
+    verdicts = judge(MadeUp(), map(claim_of, suite.statements), {"kin": trial})
+    write_trials(suite, [(trial, verdicts)], tmp_path / "out", about)
     return tmp_path / "out"
 
 

@@ -43,7 +43,7 @@ def made_up(*games, kinds=None, spread=0.01, seeds=20):
         games=dict.fromkeys(names, 1),
         units=dict.fromkeys(names, 1.0),
         table=table,
-        seeds=np.arange(seeds),
+        seeds=tuple(range(seeds)),
         advantage=advantage,
         regret=one_each,
         exploitability=2 * one_each,
@@ -196,7 +196,7 @@ def test_the_numbers_of_a_ranking_have_their_units():
     """Shares in percent, masses and microseconds as they are."""
     found = standings(made_up(ladder(0, 1)), resamples=20)
     estimates = {key: Estimate(mean, 0, 0, 0, 9) for key, mean in (("regret", 0.0123), ("exploitability", 0.5))}
-    entry = replace(found.standings[0], nash_mass=0.25, kind_nash_mass=None, microseconds=7.04, **estimates)
+    entry = replace(found.standings[0], nash_mass=0.25, kind_rank=None, microseconds=7.04, **estimates)
     assert table_of(replace(found, standings=[entry]))[0][6:] == ["0.25", "-", "1.23", "50.0", "7.0"]
-    entry = replace(entry, kind_nash_mass=0.5)
+    entry = replace(entry, kind_rank=2, kind_nash_mass=0.5)
     assert table_of(replace(found, standings=[entry]))[0][7] == "0.50"

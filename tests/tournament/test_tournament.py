@@ -11,7 +11,7 @@ import pytest
 from coebl import study as study_package
 from coebl.core.errors import InputError
 from coebl.study import Results, run
-from coebl.tournament.outcome import COLUMNS
+from coebl.tournament.outcome import columns_of
 from coebl.tournament.standings import measure
 from coebl.tournament.suite import Part, Suite, read_tournament
 
@@ -69,7 +69,7 @@ def test_measures_by_hand(tmp_path):
     study = read_tournament(suite, ["uniform", FIRST, "hedge"], 3, tmp_path / "out")
     run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
     found = measure(study, Results(tmp_path / "out"))
-    assert (found.learners, found.games, found.seeds.tolist()) == (
+    assert (found.learners, found.games, [*found.seeds]) == (
         ("uniform", FIRST, "hedge"),
         {"game.csv": 8},
         [0, 1, 2],
@@ -120,7 +120,7 @@ def test_how_good_is_mine(coebl, tmp_path):
     assert "0 cells run, 48 found" in again
     assert again.splitlines()[-1] == said.splitlines()[-1]
     _, full, _ = coebl(*QUICK, "--details")
-    for column in COLUMNS:
+    for column in columns_of(general=False):
         explained = f"{column.header}: {column.meaning}" if column.header != "learner" else "learner"
         assert explained in " ".join(full.split())
     _, same, _ = coebl("run", "out/study.toml", "--out", "out")  # it is an ordinary study
@@ -197,7 +197,7 @@ def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_are_reported
     lost = next(cell for cell in cut.cells if cell.seeds == (3, 4, 5))
     results.store.path(lost.digest()).unlink()
     found = measure(study, Results(tmp_path / "out"))
-    assert found.seeds.tolist() == [0, 1, 2]
+    assert [*found.seeds] == [0, 1, 2]
     assert found.missing == ("only 3 of 6 seeds are counted: the others are not finished everywhere",)
 
 

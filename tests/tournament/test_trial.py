@@ -11,11 +11,10 @@ import scipy.stats
 
 from coebl.core.errors import InputError
 from coebl.evidence.checks import Setting
-from coebl.evidence.judge import judge
-from coebl.evidence.rendering import aim_paragraphs
+from coebl.evidence.judge import aim_paragraphs, judge
 from coebl.evidence.statistics import holm
 from coebl.games import GAMES, parse_game
-from coebl.tournament.statements import Contest, claim_of
+from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import opponents_of, read_suite, read_tournament, subjects_of
 from made_curves import MadeCurves, MadeRuns
 
@@ -96,7 +95,7 @@ def test_the_registered_matches_and_statements(tmp_path):
 
 SEEDS = 6
 GAMES_OF_TWO = {"one": Setting(100, "gaussian"), "two": Setting(50, "gaussian")}
-CONTEST = Contest("s", ("p", "q"), GAMES_OF_TWO, widths={"one": 2.0, "two": 4.0})
+TRIAL = Trial("s", ("p", "q"), GAMES_OF_TWO, widths={"one": 2.0, "two": 4.0})
 
 
 class Numbers(MadeCurves):
@@ -125,7 +124,7 @@ def p_of(numbers, alternative):
 
 
 def judged(suite, place, numbers, seeds=None):
-    (verdict,) = judge(Numbers(numbers), [claim_of(suite.statements[place])], {"s": CONTEST}, seeds)
+    (verdict,) = judge(Numbers(numbers), [claim_of(suite.statements[place])], {"s": TRIAL}, seeds)
     return verdict.aim
 
 
@@ -351,7 +350,7 @@ def test_what_breaks_is_missing_and_the_aim_is_open(coebl, tmp_path):
 
 def test_what_is_said_begins_with_the_aim(suite):
     numbers, _ = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
-    verdicts = judge(Numbers(numbers), [claim_of(suite.statements[0])], {"s": CONTEST})
+    verdicts = judge(Numbers(numbers), [claim_of(suite.statements[0])], {"s": TRIAL})
     assert aim_paragraphs(verdicts)[0].startswith("(a) REACHED: Head to head")
 
 

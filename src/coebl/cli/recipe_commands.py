@@ -125,7 +125,7 @@ def _print_standings(finished: Finished, details: bool) -> None:
     """Print the ranking and the sentences about it; with details, all columns and their meanings."""
     from coebl.tournament.outcome import columns_of, table_of
 
-    columns = [column for column in columns_of(finished.standings) if details or column.brief]
+    columns = [column for column in columns_of(finished.standings.general) if details or column.brief]
     header = [column.header for column in columns]
     right = {*header} - {"95 %", "learner", "kind"}
     print_table(header, table_of(finished.standings, columns), right=right, wrap=["learner"])
@@ -146,7 +146,7 @@ def _print_standings(finished: Finished, details: bool) -> None:
 
 def _print_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path, command: str) -> Path:
     """Judge the statements about the tested learners, and print the verdicts, then the failures."""
-    from coebl.evidence.rendering import AIM_LEGEND, aim_failures, aim_paragraphs
+    from coebl.evidence.judge import AIM_LEGEND, aim_failures, aim_paragraphs
     from coebl.tournament.outcome import finish_trial
 
     outcome = finish_trial(suite, subjects, study, out, command)
@@ -252,7 +252,7 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
     """Print a row per claim with a mark per variant, with `titles` by id, and what the marks mean."""
     from rich.text import Text
 
-    from coebl.evidence.rendering import MARKS, MEANINGS, mark
+    from coebl.evidence.judge import MARKS, MEANINGS, mark
 
     marks = MARKS if can_show("".join(MARKS.values())) else _ASCII_MARKS
     variants = list(dict.fromkeys(verdict.variant for verdict in verdicts))
@@ -268,7 +268,7 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
 
 def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
     """Print every claim in the words of the paper, with the numbers that decided in each variant, and a tally."""
-    from coebl.evidence.rendering import outcome_word, reasons
+    from coebl.evidence.judge import outcome_word, reasons
 
     say(f"    {'verdict':<16}measured [95 % interval] against the threshold", hang=16)
     tally: dict[str, Counter[Outcome]] = {}
@@ -313,15 +313,15 @@ def claims_command(
       coebl claims reproduction --set c=1
       coebl claims reproduction --json
     """
-    from coebl.evidence import rendering
+    from coebl.evidence import judge
 
     opt.reject_both("--json", "--markdown", both=as_json and as_markdown)
     paper, results = _paper_and_results(folder, change)
     verdicts = paper.judge(results, claim or None)
     if as_json:
-        print(rendering.as_json(verdicts))
+        print(judge.as_json(verdicts))
     elif as_markdown:
-        print(rendering.as_markdown(verdicts, paper.titles), end="")
+        print(judge.as_markdown(verdicts, paper.titles), end="")
     else:
         _print_outcome(paper, verdicts, folder, details=details or bool(claim))
         page = folder / PAGE
@@ -346,7 +346,7 @@ def figures_command(
       coebl figures reproduction
       coebl figures reproduction --figure rps-self-play --variant text --format pdf
     """
-    from coebl.papers.drawing import draw
+    from coebl.papers.reproduce import draw
     from coebl.plots import FORMATS
     from coebl.study.workers import cores
 

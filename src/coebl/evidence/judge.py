@@ -1,4 +1,4 @@
-"""Claims and the verdicts that results give on them: those of a paper, and those that were registered before a test.
+"""Claims, the verdicts that results give on them, and verdicts as JSON, as Markdown and as lines for a terminal.
 
 A claim holds if every one of its checks holds, and fails if any fails, at 5 % after Holm's correction over the checks
 of the claim in a variant. Its number and interval are those of the check that decided: the failing check with the
@@ -6,18 +6,21 @@ smallest p value, else the one that is nearest to not holding. The interval is S
 corrected. The verdicts on the other metrics that fit a claim are reported with it. A claim with an aim also has a count
 of where the aim is missed: `aim` judges it on the checks by the metric that decides, and reports those by the others.
 
-A variant is anything that the checks of a claim depend on: a reading of a paper that changes who plays, or the learner
-that is tested.
+Claims are those of a paper, or were registered before a test. A variant is anything that the checks of a claim depend
+on: a reading of a paper that changes who plays, or the learner that is tested.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+from coebl.core.errors import printable
 from coebl.core.text import finite, number_text
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Check, Missing, Reader
@@ -29,9 +32,19 @@ if TYPE_CHECKING:
 
 Outcome = Literal["holds", "fails", "not significant", "not testable"]
 
-REPORTED_KEYS = ("metric", "verdict", "measured", "low", "high")
-"""The plain values of a verdict on another metric."""
-
+MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": "?", "not testable": "·"}
+MEANINGS: dict[Outcome, str] = {
+    "holds": "holds",
+    "fails": "fails, with how many of its checks are refuted",
+    "not significant": "undecided",
+    "not testable": "not testable",
+}
+AIM_HEADER = ["", "statement", "aim", "what came out"]
+AIM_LEGEND = (
+    "One-sided Student tests, paired by seed, Holm over the suite, 5 %. Over all games: tests with one number per "
+    "game, Holm over the opponents."
+)
+_MOST_FAILURES = 12  # that a terminal lists for a claim
 _MOST_MISSING = 4  # that a note names
 _NOTHING = Estimate(math.nan, math.nan, math.nan, math.nan, 0, p_for=1.0, p_against=1.0)  # without data
 
@@ -71,12 +84,16 @@ class CheckResult:
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
         found, check, (quantity, wanted) = self.estimate, self.check, self.check.words
-        plain: dict[str, Any] = {"subject": self.subject, "measured": found.mean, "low": found.low, "high": found.high}
-        plain |= {"n": found.n, "p_for": found.p_for, "p_against": found.p_against}
-        plain |= {"p_for_adjusted": found.p_for_holm, "p_against_adjusted": found.p_against_holm}
-        plain |= {"quantity": quantity, "wanted": wanted, "threshold": check.threshold, "beside": check.beside}
-        plain |= {"published": check.published, "missing": self.missing, "before": self.before_correction}
-        return plain | {"verdict": self.verdict}
+        plain: dict[str, Any] = {"subject": self.subject, **_measured_values(found), "n": found.n}
+        plain |= {key: getattr(found, key) for key in ("p_for", "p_against")}
+        plain |= {f"{key}_adjusted": getattr(found, f"{key}_holm") for key in ("p_for", "p_against")}
+        plain |= {"quantity": quantity, "wanted": wanted}
+        plain |= {key: getattr(check, key) for key in ("threshold", "beside", "published")}
+        return plain | {"missing": self.missing, "before": self.before_correction, "verdict": self.verdict}
+
+
+def _measured_values(estimate: Estimate) -> dict[str, float]:
+    return {"measured": estimate.mean, "low": estimate.low, "high": estimate.high}
 
 
 @dataclass(frozen=True)
@@ -144,18 +161,14 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, which has no infinity and no NaN: they are None."""
-        found, reported = self.estimate, [verdict.as_dict() for verdict in self.reported]
-        plain: dict[str, Any] = {"id": self.id, "variant": self.variant, "verdict": self.verdict, "metric": self.metric}
-        plain |= {"measured": found.mean, "low": found.low, "high": found.high, "threshold": self.threshold}
-        plain |= {
-            "n": found.n,
-            "text": self.text,
-            "note": self.note,
-            "checks": [check.as_dict() for check in self.checks],
-        }
+        plain = {key: getattr(self, key) for key in ("id", "variant", "verdict", "metric")}
+        plain |= {**_measured_values(self.estimate), "threshold": self.threshold, "n": self.estimate.n}
+        plain |= {"text": self.text, "note": self.note, "checks": [check.as_dict() for check in self.checks]}
         plain["decisive"] = next((place for place, check in enumerate(self.checks) if check is self.decisive), None)
-        plain["reported"] = [{key: verdict[key] for key in REPORTED_KEYS} for verdict in reported]
-        values: dict[str, Any] = finite(plain)
+        reported = (
+            {"metric": one.metric, "verdict": one.verdict} | _measured_values(one.estimate) for one in self.reported
+        )
+        values: dict[str, Any] = finite(plain | {"reported": [*reported]})
         return values
 
 
@@ -246,3 +259,121 @@ def _missing_text(results: list[CheckResult], needs: list[MatchName]) -> str:
     ]
     more = len(parts) - _MOST_MISSING
     return "; ".join(parts[:_MOST_MISSING]) + (f"; and {more} more" if more > 0 else "")
+
+
+# Verdicts for people
+
+
+def outcome_word(outcome: str) -> str:
+    """Return an outcome as it is shown: what is not significant after correction is undecided, in every table.
+
+    >>> outcome_word("not significant"), outcome_word("fails")
+    ('undecided', 'fails')
+    """
+    return "undecided" if outcome in ("not significant", "level") else outcome
+
+
+def mark(verdict: Outcome, checks: Iterable[Outcome], marks: Mapping[Outcome, str] = MARKS) -> str:
+    """A verdict as a mark, with how many of its checks that have data are refuted.
+
+    >>> mark("fails", ["holds", "fails", "fails", "not testable"]), mark("holds", ["holds"])
+    ('✗ 2/3', '✓')
+    """
+    outcomes = [outcome for outcome in checks if outcome != "not testable"]
+    refuted = outcomes.count("fails")
+    return f"{marks[verdict]} {refuted}/{len(outcomes)}" if refuted else marks[verdict]
+
+
+def as_json(verdicts: Iterable[Verdict]) -> str:
+    """The verdicts as a JSON list."""
+    return json.dumps([verdict.as_dict() for verdict in verdicts], indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def as_markdown(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> str:
+    """A table in Markdown: a row per claim, a column per variant that is judged, with what decided."""
+    variants = [variant for variant in titles if variant in {verdict.variant for verdict in verdicts}]
+    cells = {(verdict.id, verdict.variant): _cell(verdict) for verdict in verdicts}
+    rows = [["id", "claim", *(titles[variant] for variant in variants)]]
+    for name, text in {verdict.id: verdict.text for verdict in verdicts}.items():
+        rows.append([name, text, *(cells.get((name, variant), "") for variant in variants)])
+    return _markdown_table(rows)
+
+
+def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    header, *others = rows
+    return "".join(f"| {' | '.join(row)} |\n" for row in (header, ["---"] * len(header), *others))
+
+
+def _cell(verdict: Verdict) -> str:
+    parts = [f"**{outcome_word(verdict.verdict)}** {_measured(verdict)}".strip(), verdict.note]
+    others = [other for other in verdict.reported if other.verdict != verdict.verdict]
+    parts += [f"on {other.metric}: {outcome_word(other.verdict)}" for other in others]
+    return "<br>".join(parts)
+
+
+def reasons(verdict: Verdict) -> tuple[str, ...]:
+    """The numbers that decided, the note, and the verdicts on other metrics, line by line."""
+    words = ((other.metric, outcome_word(other.verdict), _interval_text(other.estimate)) for other in verdict.reported)
+    others = (f"on {metric}: {word} {interval}" for metric, word, interval in words)
+    first = f"{outcome_word(verdict.verdict):<16}{_measured(verdict)}"
+    return tuple(line.rstrip() for line in (first, verdict.note, *others))
+
+
+def _measured(verdict: Verdict) -> str:
+    """Measured [low, high] against the threshold."""
+    number = _interval_text(verdict.estimate)
+    return f"{number} against {number_text(verdict.threshold, 5)}" if number else ""
+
+
+def _interval_text(estimate: Estimate) -> str:
+    if math.isnan(estimate.mean):
+        return ""
+    return f"{number_text(estimate.mean)} [{number_text(estimate.low)}, {number_text(estimate.high)}]"
+
+
+# Claims with an aim
+
+
+def _aim(verdict: Verdict) -> AimResult:
+    assert verdict.aim is not None, "this claim has no aim"
+    return verdict.aim
+
+
+def aim_rows(verdicts: Iterable[Verdict]) -> list[list[str]]:
+    """The results, a row per claim under `AIM_HEADER`."""
+    return [[verdict.id, verdict.text, _aim(verdict).word, _aim(verdict).said] for verdict in verdicts]
+
+
+def aim_paragraphs(verdicts: Iterable[Verdict]) -> list[str]:
+    """The results for a terminal: a paragraph per claim, not yet wrapped."""
+    return [f"({id}) {word.upper()}: {text} {sentence}" for id, text, word, sentence in aim_rows(verdicts)]
+
+
+def aim_failures(verdict: Verdict) -> list[str]:
+    """The worst rows on which the aim is missed, a line each, for a terminal."""
+    aim = _aim(verdict)
+    lines = [
+        printable(f"  ({verdict.id}) {aim.failure}: {row['game']}, {row['opponent']}, {' '.join(_numbers(row))}")
+        for row in aim.failing[:_MOST_FAILURES]
+    ]
+    more = len(aim.failing) - len(lines)
+    return [*lines, f"  and {more} more"] if more else lines
+
+
+def _numbers(row: Mapping[str, Any]) -> tuple[str, str]:
+    return number_text(row["measured"]), f"[{number_text(row['low'])}, {number_text(row['high'])}]"
+
+
+def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[str, str]) -> str:
+    """All verdicts: for each variant the results, then the rows of each claim, with its definition by id."""
+    parts = [f"# {title}\n"]
+    for variant, group in groupby(verdicts, key=lambda verdict: verdict.variant):
+        of_variant = list(group)
+        parts.append(f"## {variant}\n\n{_markdown_table([AIM_HEADER, *aim_rows(of_variant)])}")
+        for verdict in of_variant:
+            rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]
+            for row in (*_aim(verdict).rows, *_aim(verdict).overall):
+                opponent = f"`{row['opponent']}`" * bool(row["opponent"])
+                rows.append([f"`{row['game']}`", opponent, outcome_word(row["outcome"]), *_numbers(row), str(row["n"])])
+            parts.append(f"### ({verdict.id}) {verdict.text}\n\n{computed[verdict.id]}\n\n{_markdown_table(rows)}")
+    return "\n".join([*parts, AIM_LEGEND]) + "\n"

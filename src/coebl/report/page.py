@@ -18,8 +18,7 @@ from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.text import counted, duration, finite, natural
 from coebl.engine.until import Hit, HittingTime
-from coebl.evidence.judge import Verdict
-from coebl.evidence.rendering import outcome_word
+from coebl.evidence.judge import Verdict, outcome_word
 from coebl.metrics import METRICS, registered_metric
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference

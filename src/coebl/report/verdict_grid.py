@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from coebl.core.text import few_digits
-from coebl.evidence.judge import Outcome, Verdict
-from coebl.evidence.rendering import outcome_word
+from coebl.evidence.judge import Outcome, Verdict, outcome_word
 from coebl.naming import game_title
 from coebl.report.content import Presentation
 from coebl.report.legend import DIGITS, interval_texts, unbroken

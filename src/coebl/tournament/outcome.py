@@ -14,9 +14,8 @@ from coebl.core.modules import require
 from coebl.core.specs import without_folder
 from coebl.core.text import csv_text, finite, with_minus
 from coebl.evidence.checks import Setting
-from coebl.evidence.judge import Verdict, judge
+from coebl.evidence.judge import AIM_HEADER, AIM_LEGEND, Verdict, aim_paragraphs, aim_rows, aims_as_markdown, judge
 from coebl.evidence.pairwise import ALL_GAMES, Pairing
-from coebl.evidence.rendering import AIM_HEADER, AIM_LEGEND, aim_paragraphs, aim_rows, aims_as_markdown
 from coebl.evidence.statistics import Estimate
 from coebl.games import parse_game
 from coebl.learners import LEARNERS, parse_learner
@@ -26,7 +25,7 @@ from coebl.plots import save
 from coebl.study import Results, Study
 from coebl.tournament.figures import plot_standings, plot_trial
 from coebl.tournament.standings import Standing, Standings, kinds_in, measure, payoff_width, standings
-from coebl.tournament.statements import Contest, claim_of
+from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import Suite, opponents_of, shortest
 
 FOLDER = "tournament"  # inside the study's folder
@@ -52,46 +51,32 @@ class Column(NamedTuple):
 
 
 _SHARE = "in % of the payoff range per round"
-_AMONG = "the same, among the learners of its kind"
-COLUMNS = [
-    Column("rank", lambda entry: str(entry.rank), "by advantage", brief=True),
-    Column("95 %", lambda entry: f"{entry.rank_low} to {entry.rank_high}", "of the resampled ranks", brief=True),
-    Column("learner", lambda entry: entry.learner, brief=True),
-    Column("kind", lambda entry: entry.kind, "how much a learner sees", brief=True),
-    Column("advantage, %", lambda entry: _signed(entry.advantage), f"earnings above the value, {_SHARE}", brief=True),
-    Column("rank in kind", lambda entry: _within_kind(entry, f"{entry.kind_rank} of {entry.kind_size}"), _AMONG),
-    Column("Nash", lambda entry: f"{entry.nash_mass:.2f}", "probability in the equilibrium of the meta-game"),
-    Column("Nash in kind", lambda entry: _within_kind(entry, f"{entry.kind_nash_mass or 0:.2f}"), _AMONG),
-    Column("worst, %", lambda entry: _share(entry.regret), f"losses to a best response, {_SHARE}", brief=True),
-    Column("self, %", lambda entry: _share(entry.exploitability, 1), "exploitability after self-play"),
-    Column("microseconds", lambda entry: f"{entry.microseconds:.1f}", "of computing per round"),
-]
-
-
 _SAME = "among copies of each learner in all other seats"
-GENERAL_COLUMNS = [  # of games that are not zero-sum, in which no one wins what another loses
-    Column("rank", lambda entry: str(entry.rank), "by payoff", brief=True),
-    Column("95 %", lambda entry: f"{entry.rank_low} to {entry.rank_high}", "of the resampled ranks", brief=True),
-    Column("learner", lambda entry: entry.learner, brief=True),
-    Column("kind", lambda entry: entry.kind, "how much a learner sees", brief=True),
-    Column(
-        "payoff, %",
-        lambda entry: _signed(entry.advantage),
-        f"its own payoff above the mean of all learners, {_SAME}, {_SHARE}",
-        brief=True,
-    ),
-    Column("rank in kind", lambda entry: "-" if entry.kind_rank is None else f"{entry.kind_rank} of {entry.kind_size}"),
-    Column("swap regret, %", lambda entry: _share(entry.regret), f"its swap regret there, {_SHARE}", brief=True),
-    Column(
-        "self, %", lambda entry: _share(entry.exploitability, 1), "NashConv after self-play, in % of the payoff range"
-    ),
-    Column("microseconds", lambda entry: f"{entry.microseconds:.1f}", "of computing per round"),
-]
 
 
-def columns_of(ranking: Standings) -> list[Column]:
-    """The columns of the standings: those of zero-sum games, or of others."""
-    return GENERAL_COLUMNS if ranking.general else COLUMNS
+def columns_of(general: bool) -> list[Column]:
+    """The columns of the standings; in games that are not zero-sum, no one wins what another loses."""
+    advantage, regret, gap = (
+        (f"its own payoff above the mean of all learners, {_SAME}", "its swap regret there", "NashConv after self-play")
+        if general
+        else ("earnings above the value", "losses to a best response", "exploitability after self-play")
+    )
+    earned, lost = ("payoff, %", "swap regret, %") if general else ("advantage, %", "worst, %")
+    among = "the same, among the learners of its kind"
+    columns = [
+        Column("rank", lambda entry: str(entry.rank), f"by {earned.partition(',')[0]}", brief=True),
+        Column("95 %", lambda entry: f"{entry.rank_low} to {entry.rank_high}", "of the resampled ranks", brief=True),
+        Column("learner", lambda entry: entry.learner, brief=True),
+        Column("kind", lambda entry: entry.kind, "how much a learner sees", brief=True),
+        Column(earned, lambda entry: _signed(entry.advantage), f"{advantage}, {_SHARE}", brief=True),
+        Column("rank in kind", lambda entry: _within_kind(entry, f"{entry.kind_rank} of {entry.kind_size}"), among),
+        Column("Nash", lambda entry: f"{entry.nash_mass:.2f}", "probability in the equilibrium of the meta-game"),
+        Column("Nash in kind", lambda entry: _within_kind(entry, f"{entry.kind_nash_mass or 0:.2f}"), among),
+        Column(lost, lambda entry: _share(entry.regret), f"{regret}, {_SHARE}", brief=True),
+        Column("self, %", lambda entry: _share(entry.exploitability, 1), gap + ", in % of the payoff range" * general),
+        Column("microseconds", lambda entry: f"{entry.microseconds:.1f}", "of computing per round"),
+    ]
+    return [column for column in columns if not (general and column.header.startswith("Nash"))]
 
 
 def _share(estimate: Estimate, digits: int = 2) -> str:
@@ -99,7 +84,7 @@ def _share(estimate: Estimate, digits: int = 2) -> str:
 
 
 def _within_kind(entry: Standing, text: str) -> str:
-    return "-" if entry.kind_nash_mass is None else text
+    return "-" if entry.kind_rank is None else text
 
 
 def _signed(estimate: Estimate) -> str:
@@ -108,13 +93,15 @@ def _signed(estimate: Estimate) -> str:
 
 def table_of(ranking: Standings, columns: Iterable[Column] | None = None) -> list[list[str]]:
     """The cells of the ranking, a row per learner."""
-    chosen = columns_of(ranking) if columns is None else list(columns)
+    chosen = columns_of(ranking.general) if columns is None else list(columns)
     return [[printable(column.text(entry)) for column in chosen] for entry in ranking.standings]
 
 
 def legend(ranking: Standings) -> str:
     """Explain the columns in one paragraph."""
-    meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns_of(ranking) if column.meaning)
+    meanings = "; ".join(
+        f"{column.header}: {column.meaning}" for column in columns_of(ranking.general) if column.meaning
+    )
     return f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples."
 
 
@@ -230,7 +217,7 @@ def write_standings(
     titles = learner_titles([entry.learner for entry in ranking.standings], known)
     shown = named(ranking, titles)
     page = {
-        "header": [column.header[:1].upper() + column.header[1:] for column in columns_of(ranking)],
+        "header": [column.header[:1].upper() + column.header[1:] for column in columns_of(ranking.general)],
         "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(shown)],
         "sentences": sentences(shown, [titles[learner] for learner in own]),
         "legend": legend(ranking),
@@ -297,7 +284,7 @@ def _duel(duel: Pairing) -> dict[str, Any]:
 class TrialOutcome:
     """The verdicts on the statements of a suite, for each subject, and the paths of the files."""
 
-    trials: list[tuple[Contest, list[Verdict]]]
+    trials: list[tuple[Trial, list[Verdict]]]
     files: Path
     notes: list[str]  # how this differs from the test in the suite's file
 
@@ -309,13 +296,13 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
     parsed = {cell.labels().game: (parse_game(cell.game), cell.rounds) for cell in study.cells}
     games = {name: Setting(rounds, str(game.noise)) for name, (game, rounds) in parsed.items()}
     widths = {name: payoff_width(game) for name, (game, _) in parsed.items()}
-    contests = {
-        name: Contest(name, tuple(map(without_folder, opponents_of(suite, subject))), games, widths)
+    tested = {
+        name: Trial(name, tuple(map(without_folder, opponents_of(suite, subject))), games, widths)
         for subject in subjects
         for name in [without_folder(str(parse_learner(subject)))]  # as the study spells it
     }
-    verdicts = judge(results, map(claim_of, suite.statements), contests, seeds)
-    trials = [(contests[name], [verdict for verdict in verdicts if verdict.variant == name]) for name in contests]
+    verdicts = judge(results, map(claim_of, suite.statements), tested, seeds)
+    trials = [(tested[name], [verdict for verdict in verdicts if verdict.variant == name]) for name in tested]
     notes = []
     if not suite.digest:
         notes.append(suite.description)
@@ -332,14 +319,14 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
 
 def write_trials(
     suite: Suite,
-    trials: Sequence[tuple[Contest, list[Verdict]]],
+    trials: Sequence[tuple[Trial, list[Verdict]]],
     folder: Path,
     about: Mapping[str, Any],
     known: Known = NOTHING,
 ) -> Path:
     """Write the verdicts as JSON, Markdown, CSV and Parquet, and a figure per subject, into the folder of a study."""
     target = make_folder(folder / FOLDER, folder)
-    plain = [_trial(suite, contest, verdicts) for contest, verdicts in trials]
+    plain = [_trial(suite, trial, verdicts) for trial, verdicts in trials]
     for place, trial in enumerate(plain):
         save(plot_trial(trial, known), target, f"figure-{place + 1}" if place else "figure", ("svg", "png"), folder)
     everything = [verdict for _, verdicts in trials for verdict in verdicts]
@@ -365,7 +352,7 @@ def write_trials(
     return target
 
 
-def _trial(suite: Suite, contest: Contest, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def _trial(suite: Suite, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     statements = {}
     for statement, verdict in zip(suite.statements, verdicts, strict=True):
         aim = verdict.aim
@@ -378,8 +365,8 @@ def _trial(suite: Suite, contest: Contest, verdicts: Sequence[Verdict]) -> dict[
             "on_reported": aim.reported,
             **{key: [_rounded(row) for row in rows] for key, rows in tables.items()},
         }
-    games = {game: {"rounds": one.rounds, "width": contest.widths[game]} for game, one in contest.games.items()}
-    labels = {"subject": contest.subject, "opponents": list(contest.opponents), "games": games}
+    games = {game: {"rounds": one.rounds, "width": trial.widths[game]} for game, one in trial.games.items()}
+    labels = {"subject": trial.subject, "opponents": list(trial.opponents), "games": games}
     return labels | {"statements": statements}
 
 

@@ -52,7 +52,7 @@ class Measured:
     games: dict[str, int]  # to rounds
     units: dict[str, float]  # by game, the largest amount that can be won in a match
     table: polars.DataFrame  # of these games, learners and seeds, as `Results.last` returns it
-    seeds: Ints
+    seeds: tuple[int, ...]
     advantage: Floats  # (games, seeds, learners, learners): what the first earns above the value against the second;
     # if general, what it earns among copies of the second, the mean of all seats
     regret: Floats  # (games, seeds, learners): what best-response takes from it, the mean of both seats; or swap regret
@@ -113,41 +113,29 @@ def measure(study: Study, results: Results) -> Measured:
     table = table.filter(pl.col("players").list.join(" v ").is_in(names))
     table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # as the suite has them
     widths = {game: payoff_width(parse_game(paths[game])) for game in games}
-    about = {
-        "learners": tuple(learners),
-        "kinds": tuple(map(results.kinds().__getitem__, learners)),
-        "games": {game: rounds[game] for game in games},
-        "table": table,
-        "seeds": np.array(seeds),
-        "microseconds": _microseconds(results, learners, seeds_of),
-        "missing": tuple(missing),
-    }
+    totals = {game: rounds[game] * widths[game] for game in games}
+    width, total = (np.array([*unit.values()])[:, None, None, None] for unit in (widths, totals))
     if general:
-        own, regret, gap = (_own(table, metric, games, seeds, learners) for metric in GENERAL_METRICS)
-        width = np.array([widths[game] for game in games])[:, None, None, None]
-        length = np.array([rounds[game] for game in games])[:, None, None, None]
-        return Measured(
-            **about,
-            units=widths,
-            advantage=own / width,
-            regret=(regret / (width * length)).mean(axis=3),
-            exploitability=np.diagonal(gap / width, axis1=2, axis2=3),
-            general=True,
-        )
-    everyone = [*learners, YARDSTICK]
-    units = {game: rounds[game] * widths[game] for game in games}
-    lost, exploitability = (_array(table, metric, games, seeds, everyone) for metric in TOURNAMENT_METRICS)
-    lost /= np.array([units[game] for game in games])[:, None, None, None]
-    exploitability /= np.array([widths[game] for game in games])[:, None, None, None]
-    matrix = lost[:, :, :-1, :-1]
+        own, regret = (_by_opponent(table, metric, games, seeds, learners, learners) for metric in metrics[:2])
+        advantage, regret = own / width, (regret / total).mean(axis=3)
+    else:
+        per_unit = table.with_columns(pl.col(metrics[0]) / pl.col("game").replace_strict(totals))
+        lost = _by_opponent(per_unit, metrics[0], games, seeds, learners, [*learners, YARDSTICK])
+        advantage, regret = 0.0 - lost[..., :-1], lost[..., -1]
+    gaps = _by_opponent(table, metrics[-1], games, seeds, learners, learners) / width
     return Measured(
-        **about,
-        units=units,
-        # The value of the game cancels: the second learner's loss as row is the first one's gain as column.
-        advantage=(matrix.swapaxes(2, 3) - matrix) / 2,
-        # The column player loses what the row player wins.
-        regret=(lost[:, :, :-1, -1] - lost[:, :, -1, :-1]) / 2,
-        exploitability=np.diagonal(exploitability, axis1=2, axis2=3)[:, :, :-1],
+        learners=tuple(learners),
+        kinds=tuple(map(results.kinds().__getitem__, learners)),
+        games={game: rounds[game] for game in games},
+        units=widths if general else totals,
+        table=table,
+        seeds=tuple(seeds),
+        advantage=advantage,
+        regret=regret,
+        exploitability=np.diagonal(gaps, axis1=2, axis2=3),
+        microseconds=_microseconds(results, learners, seeds_of),
+        missing=tuple(missing),
+        general=general,
     )
 
 
@@ -165,38 +153,18 @@ def payoff_width(game: AnyGame) -> float:
     return max(high - low for low, high in game.ranges) or 1.0
 
 
-def _own(
-    table: polars.DataFrame, metric: str, games: Sequence[str], seeds: Sequence[int], learners: Sequence[str]
-) -> Floats:
-    """A metric of a learner among copies of another, by game, seed and both: the mean of all seats."""
+def _by_opponent(table: polars.DataFrame, metric: str, *axes: Sequence[Any]) -> Floats:
+    """Return a metric of each learner among copies of each opponent, the mean of all seats, by game and seed."""
     pl = require("polars")
-    numbers: Floats = np.full((len(games), len(seeds), len(learners), len(learners)), np.nan)
-    sides = by_seat(table, metric, signed=False)
-    means = sides.group_by("game", "seed", "learner", "opponent").agg(pl.col("value").mean())
-    of_game = {game: place for place, game in enumerate(games)}
-    of_seed = {seed: place for place, seed in enumerate(seeds)}
-    of_learner = {learner: place for place, learner in enumerate(learners)}
-    for game, seed, learner, opponent, value in means.iter_rows():
-        other, *copies = opponent.split(" v ")
-        if {*copies} <= {other}:
-            numbers[of_game[game], of_seed[seed], of_learner[learner], of_learner[other]] = value
-    return numbers
-
-
-def _array(
-    table: polars.DataFrame, metric: str, games: Sequence[str], seeds: Sequence[int], learners: Sequence[str]
-) -> Floats:
-    """A metric by game, seed, row and column."""
-    pl = require("polars")
-
-    def places(column: Any, values: Sequence[Any]) -> Any:
-        return column.replace_strict(dict(zip(values, range(len(values)), strict=True)), return_dtype=pl.Int64)
-
-    players = pl.col("players").list
-    axes = [(pl.col("game"), games), (pl.col("seed"), seeds), (players.get(0), learners), (players.get(1), learners)]
-    index = table.select(**{str(axis): places(*pair) for axis, pair in enumerate(axes)})
-    numbers: Floats = np.full([len(values) for _, values in axes], np.nan)
-    numbers[tuple(index.to_numpy().T)] = table[metric].to_numpy()
+    sides = by_seat(table, metric, signed=metric == TOURNAMENT_METRICS[0])
+    sides = sides.with_columns(pl.col("opponent").str.split(" v ").list.unique())
+    copies = sides.filter(pl.col("opponent").list.len() == 1).with_columns(pl.col("opponent").list.first())
+    keys = ["game", "seed", "learner", "opponent"]
+    places = [{value: place for place, value in enumerate(values)} for values in axes]
+    indices = (pl.col(key).replace_strict(of_key, default=None) for key, of_key in zip(keys, places, strict=True))
+    means = copies.group_by(keys).agg(pl.col("value").mean()).with_columns(*indices).drop_nulls()
+    numbers: Floats = np.full([len(values) for values in axes], np.nan)
+    numbers[tuple(means.select(keys).to_numpy().T)] = means["value"].to_numpy()
     return numbers
 
 

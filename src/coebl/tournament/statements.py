@@ -22,7 +22,7 @@ import numpy as np
 from coebl.core.text import number_text
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Bound, Check, Missing, Sample, Setting, Side, TimesLeast, TimesMedian
-from coebl.evidence.judge import AimResult, CheckResult, Claim, Outcome, judge_family
+from coebl.evidence.judge import AimResult, CheckResult, Claim, Outcome, judge_family, outcome_word
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
 
@@ -40,8 +40,8 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Contest:
-    """The learner that is tested, its opponents and the games; all by the names that results have."""
+class Trial:
+    """A test of one learner: its opponents and the games, all by the names that results have."""
 
     subject: str
     opponents: tuple[str, ...]
@@ -59,28 +59,29 @@ class Contest:
 
 
 def claim_of(statement: Statement) -> Claim:
-    """Return the statement as a claim about the subject of a contest."""
+    """Return the statement as a claim about the subject of a trial."""
     kind = _KINDS[statement.kind]
     return Claim(
         statement.id,
         statement.sentence,
         (statement.metric, *statement.reported),
-        lambda contest: kind(statement, contest).checks(),
-        aim=lambda contest, *results: kind(statement, contest).result(*results),
+        lambda trial: kind(statement, trial).checks(),
+        aim=lambda trial, *results: kind(statement, trial).result(*results),
     )
 
 
 @dataclass(frozen=True)
 class StatementAim(ABC):
-    """A statement in a contest: its checks, one per row, and how far its aim is reached."""
+    """A statement in a trial: its checks, one per row, and how far its aim is reached."""
 
     statement: Statement
-    contest: Contest
+    trial: Trial
 
     side: ClassVar[Side]  # the side of 0 on which numbers support the statement
     failure: ClassVar[str]  # the word for a row on which the aim is missed
     miss: ClassVar[str]  # the count of the rows, or games, on which it is
     per_game: ClassVar[bool] = False  # True if games are counted, not rows
+    has_means: ClassVar[bool] = True  # True if a row has the means that are compared
 
     @abstractmethod
     def checks(self) -> list[Check]:
@@ -94,15 +95,22 @@ class StatementAim(ABC):
     def sentence(self, aim: AimResult) -> str:
         """The result in a line or two."""
 
-    @abstractmethod
+    def unit(self, game: str) -> float:
+        """The unit of relative numbers: the payoff range, per round if they add up, or 1 for a ratio."""
+        return 1.0
+
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        """The checks as a table; relative numbers are in units of the payoff range, and per round if they add up."""
+        """The checks as a table."""
+        return [
+            self.row(game, opponent, result, result.estimate.mean / self.unit(game), *result.means * self.has_means)
+            for (game, opponent), result in zip(self.trial.pairs, results, strict=True)
+        ]
 
     def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
         """Count on how many rows, or games, the aim is missed, and test over all games."""
         rows = self.rows(results)
         counts, failing = self.counts(rows), self.failing(rows)
-        total = len(self.contest.games) if self.per_game else len(rows)
+        total = len(self.trial.games) if self.per_game else len(rows)
         missed, allowed = counts.get(self.miss, len(failing)), self.statement.allowed(total)
         too_far = missed > allowed or bool(counts.get("too far"))
         aim = AimResult(
@@ -163,10 +171,7 @@ class StatementAim(ABC):
 
     def overall_words(self, result: AimResult) -> str:
         """The tests over all games, as in "Over all games by opponent, ahead: 8, undecided: 2."."""
-        words = {"level": "undecided"}
-        counts = (
-            f"{words.get(word, word)}: {number}" for word, number in self.outcomes(result.overall).items() if number
-        )
+        counts = (f"{outcome_word(word)}: {number}" for word, number in self.outcomes(result.overall).items() if number)
         return f"Over all games by opponent, {', '.join(counts)}."
 
 
@@ -175,18 +180,17 @@ class HeadToHead(StatementAim):
 
     side = "above"
     failure = miss = "behind"
+    has_means = False
 
     def checks(self) -> list[Check]:
-        us, end = self.contest.subject, self.contest.end
+        us, end = self.trial.subject, self.trial.end
         return [
             Bound((end(game, rival, us), end(game, us, rival)), 0.0, "above", HALVES)
-            for game, rival in self.contest.pairs
+            for game, rival in self.trial.pairs
         ]
 
-    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        units = {game: setting.rounds * self.contest.widths[game] for game, setting in self.contest.games.items()}
-        pairs = zip(self.contest.pairs, results, strict=True)
-        return [self.row(game, rival, result, result.estimate.mean / units[game]) for (game, rival), result in pairs]
+    def unit(self, game: str) -> float:
+        return self.trial.games[game].rounds * self.trial.widths[game]
 
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
         return self.outcomes(rows) | {"mean below 0": sum(row["measured"] < 0 for row in rows)}
@@ -207,19 +211,19 @@ class AgainstBestResponse(StatementAim):
     failure = miss = "ratio above the limit"  # not by its tests: as many as there are failing rows
 
     def checks(self) -> list[Check]:
-        end, learners = self.contest.end, (self.contest.subject, *self.contest.opponents)
+        end, learners = self.trial.end, (self.trial.subject, *self.trial.opponents)
         seats = [pair for learner in learners for pair in ((learner, YARDSTICK), (YARDSTICK, learner))]
         return [
             TimesLeast(tuple(end(game, *pair) for pair in seats), self.statement.ratio, HALVES)
-            for game in self.contest.games
+            for game in self.trial.games
         ]
 
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
         rows = []
-        for game, result in zip(self.contest.games, results, strict=True):
-            ours, *others = result.means or [math.nan] * (1 + len(self.contest.opponents))
+        for game, result in zip(self.trial.games, results, strict=True):
+            ours, *others = result.means or [math.nan] * (1 + len(self.trial.opponents))
             least = min(range(len(others)), key=others.__getitem__)
-            opponent = self.contest.opponents[least]
+            opponent = self.trial.opponents[least]
             rows.append(self.row(game, opponent, result, result.estimate.mean, ours, others[least]))
         return rows
 
@@ -251,17 +255,17 @@ class SingleRuns(AgainstBestResponse):
     """No run of the subject has a regret against a best response above a multiple of the median of its game."""
 
     def checks(self) -> list[Check]:
-        us, end = self.contest.subject, self.contest.end
+        us, end = self.trial.subject, self.trial.end
         seats = (us, YARDSTICK), (YARDSTICK, us)
         return [
             TimesMedian(tuple(end(game, *pair) for pair in seats), self.statement.ratio, HALVES)
-            for game in self.contest.games
+            for game in self.trial.games
         ]
 
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
         return [
-            self.row(game, self.contest.subject, result, result.estimate.mean, *result.means)
-            for game, result in zip(self.contest.games, results, strict=True)
+            self.row(game, self.trial.subject, result, result.estimate.mean, *result.means)
+            for game, result in zip(self.trial.games, results, strict=True)
         ]
 
     def sentence(self, aim: AimResult) -> str:
@@ -282,20 +286,17 @@ class SelfPlay(StatementAim):
     per_game = True
 
     def checks(self) -> list[Check]:
-        us, end = self.contest.subject, self.contest.end
+        us, end = self.trial.subject, self.trial.end
         return [
             Bound((end(game, us, us), end(game, rival, rival)), 0.0, "below", (1.0, -1.0))
-            for game, rival in self.contest.pairs
+            for game, rival in self.trial.pairs
         ]
 
-    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        return [
-            self.row(game, rival, result, result.estimate.mean / self.contest.widths[game], *result.means)
-            for (game, rival), result in zip(self.contest.pairs, results, strict=True)
-        ]
+    def unit(self, game: str) -> float:
+        return self.trial.widths[game]
 
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
-        by_game = {game: [row for row in rows if row["game"] == game] for game in self.contest.games}
+        by_game = {game: [row for row in rows if row["game"] == game] for game in self.trial.games}
         outcomes = [{row["outcome"] for row in of_game} for of_game in by_game.values()]
         return {
             "least": sum(words.isdisjoint({"above", MISSING}) for words in outcomes),
