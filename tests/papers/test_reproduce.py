@@ -8,9 +8,8 @@ from coebl.core.errors import InputError
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Setting, above, below
 from coebl.evidence.judge import Claim
-from coebl.papers import PAPERS, Paper, Quick, Variant, load_paper, paper_of
-from coebl.papers.drawing import Figure, curves_panel
-from coebl.papers.reproduce import experiments, means, reproduce
+from coebl.papers import PAPERS, Paper, QuickRun, Variant, load_paper, paper_of
+from coebl.papers.reproduce import Figure, curves_panel, experiments, means, reproduce
 from coebl.report.page import Presentation
 from coebl.study import Results, parse_study, run
 from study_runs import runs_of
@@ -90,7 +89,7 @@ def tiny(**changes):
         "variants": VARIANTS,
         "claims": CLAIMS,
         "figures": {figure.name: figure for figure in figures},
-        "quick": Quick(["rps"], 2, ["small"]),
+        "quick": QuickRun(["rps"], 2, ["small"]),
         "averaged": {"tv": 20},
     }
     return Paper(**fields | changes)

@@ -25,7 +25,7 @@ from coebl.report.legend import Preset
 from coebl.report.verdict_grid import finding, outcomes_of, scores
 
 if TYPE_CHECKING:
-    from coebl.papers.drawing import Figure
+    from coebl.papers.reproduce import Figure
     from coebl.plots import Reference
     from coebl.study import Results
 
@@ -68,7 +68,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Quick:
+class QuickRun:
     """The part of a paper's study that takes minutes."""
 
     games: Sequence[str]
@@ -85,7 +85,7 @@ class Paper:
     variants: Mapping[str, Variant]  # by id
     claims: Mapping[str, Claim]
     figures: Mapping[str, Figure]
-    quick: Quick
+    quick: QuickRun
     page: Presentation
     averaged: Mapping[str, int] = field(default_factory=dict)  # metrics also tabled as means over so many last rounds
     role: str = ""  # that all others meet, and that the paper proposes
@@ -249,7 +249,7 @@ def read_paper(
     )
     claims = {id: Claim(id, checks=checks[id], **values) for id, values in data["claims"].items()}
     by_name = {figure.name: figure for figure in figures}
-    quick = Quick(**data["quick"])
+    quick = QuickRun(**data["quick"])
     return Paper(study["name"], text, variants, claims, by_name, quick, page, data["averaged"], opponent)
 
 

@@ -1,27 +1,258 @@
-"""Reproduce a paper: run its study, judge its claims, draw its figures, write a summary and a page."""
+"""Reproduce a paper: run its study, judge its claims, draw its figures, write a summary and a page.
+
+A figure is one function that lists its panels in a variant. Its drawing and the matches that it needs follow from that.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from coebl.core.errors import InputError, look_up
 from coebl.core.files import make_folder, write_whole
 from coebl.core.modules import require
 from coebl.core.text import counted, few_digits
-from coebl.evidence.judge import Verdict
-from coebl.evidence.rendering import as_json, as_markdown
+from coebl.engine.match import MatchName
+from coebl.evidence.judge import Verdict, as_json, as_markdown
 from coebl.evidence.statistics import mean_interval
-from coebl.naming import game_titles
-from coebl.papers import Paper
-from coebl.papers.drawing import draw
+from coebl.naming import game_titles, learner_style, learner_title, learner_words, metric_words
+from coebl.papers import Paper, Variant
+from coebl.plots import FORMATS, plot_curves, plot_heat_map, plot_sweep, save
+from coebl.plots.style import COLUMN, WIDTH, lay_out, legend_entries, look, new_figure
 from coebl.report.page import about_results, write_page
 from coebl.study import Results, RunSummary, Study, parse_study
 from coebl.study import run as run_study
-from coebl.study.workers import cores
+from coebl.study.workers import LocalPool, cores
+
+if TYPE_CHECKING:
+    from matplotlib import figure as matplotlib_figure
+    from matplotlib.axes import Axes
+
+# Figures
+
+Parts = Mapping[str, Sequence[MatchName]]  # matches by label: of a line, of a row, of a point
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of a figure: matches by label, and the function that draws them."""
+
+    parts: Parts
+    draw: Callable[[Results, Axes, Parts, str], object]  # the last argument is the choice of measures
+    width: float  # in inches
+    height: float
+    part_height: float = 0.0  # added for each part
+    whole: bool = False  # leave out the panel if any part lacks a match; otherwise only that part
+
+    @property
+    def needs(self) -> list[MatchName]:
+        """The matches that it shows."""
+        return [match for matches in self.parts.values() for match in matches]
+
+    def within(self, present: Collection[tuple[str, ...]]) -> Panel | None:
+        """Return as much of the panel as these matches allow."""
+        parts = {label: matches for label, matches in self.parts.items() if set(matches) <= set(present)}
+        return replace(self, parts=parts) if parts and not (self.whole and len(parts) < len(self.parts)) else None
+
+
+def line_title(role: str, match: MatchName) -> str:
+    """Return the title of a line: the role in the row seat, and its opponent."""
+    opponent = "" if match.row == match.column else f" v {learner_words(match.column).title}"
+    return learner_title(role) + opponent
+
+
+def curves_panel(
+    title: str,
+    measure: Mapping[str, str],
+    lines: Mapping[str, MatchName],
+    finish: Callable[[Axes], object] = lambda ax: None,
+) -> Panel:
+    """Return lines over the rounds, by role, in the colours of the roles; `measure` has the metric by measures."""
+    labels = {line_title(role, match): (role, match) for role, match in lines.items()}
+    styles = {label: learner_style(role) for label, (role, _) in labels.items()}
+
+    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
+        plot_curves(results, measure[measures], {label: match for label, (match,) in parts.items()}, ax, styles, False)
+        ax.set_title(title)
+        ax.locator_params(axis="x", nbins=3)
+        ax.locator_params(axis="y", nbins=5)
+        finish(ax)
+
+    return Panel({label: [match] for label, (_, match) in labels.items()}, draw, WIDTH / 3, 1.55, whole=True)
+
+
+def heat_map_panel(
+    metric: str, rows: Mapping[str, Mapping[str, MatchName]], alike: Collection[MatchName] = ()
+) -> Panel:
+    """Return a metric by rows and columns; `alike` are matches of other figures on the same colour scale."""
+
+    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
+        cells = {(label, column): match for label in parts for column, match in rows[label].items()}
+        present = set(results.matches())
+        plot_heat_map(results, metric, cells, ax, alike=[match for match in alike if tuple(match) in present])
+
+    return Panel({label: list(row.values()) for label, row in rows.items()}, draw, 4.2, 0.5, 0.26)
+
+
+def sweep_panel(title: str, metric: str, label: str, points: Mapping[str, MatchName], against: str) -> Panel:
+    """Return a metric of a learner on one game by one of its settings; `label` names what is swept."""
+
+    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
+        best = plot_sweep(results, metric, {tick: match for tick, (match,) in parts.items()}, ax)
+        ax.set_title(f"{title}\nbest {best.value}", fontsize="small")
+        ax.set_xlabel(label)
+        ax.set_ylabel(f"{metric_words(metric).in_a_sentence}\n{against}")
+        ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
+        ax.tick_params(axis="x", labelrotation=90)
+
+    return Panel({tick: [match] for tick, match in points.items()}, draw, WIDTH / 4, 1.75)
+
+
+@dataclass(frozen=True, eq=False)  # hashed by identity
+class Figure:
+    """A figure of panels on a grid, with one legend. Call it to draw it."""
+
+    name: str  # on the command line, and of its files up to a suffix
+    title: str
+    panels: Callable[[Variant], list[list[Panel]]]  # of a variant, in groups that each begin a new row
+    heading: Callable[[str, list[MatchName], Variant], str] = lambda title, shown, variant: title
+    suffixes: Mapping[str, str] = field(default_factory=lambda: {"paper": ""})  # of its files, by choice of measures
+    varied: bool = True  # whether it depends on the variant
+
+    def needs(self, variant: Variant) -> list[MatchName]:
+        """Return the matches that it shows if there is data for all of them."""
+        return _needs(self.panels(variant))
+
+    def rows(self, results: Results, variant: Variant) -> list[list[Panel]]:
+        """Return the panels that have data, row by row."""
+        present = results.matches()
+        return [row for group in self.panels(variant) for row in _rows(group, present)]
+
+    def __call__(self, results: Results, variant: Variant, measures: str) -> matplotlib_figure.Figure:
+        """Draw the panels that have data."""
+        if measures not in self.suffixes:
+            raise InputError(f"measures is {measures!r}; accepted: {', '.join(self.suffixes)}.")
+        rows = self.rows(results, variant)
+        if not rows:
+            raise _no_data(self, variant)
+        with look():
+            figure = _on_a_grid(rows, results, measures)
+            _add_legend(figure, self.heading(self.title, _needs(rows), variant) if self.varied else self.title)
+            lay_out(figure)
+            return figure
+
+
+def draw(
+    paper: Paper,
+    results: Results,
+    folder: str | os.PathLike[str],
+    names: Iterable[str] | None = None,
+    variants: Iterable[str] | None = None,
+    formats: Sequence[str] = FORMATS,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    within: str | os.PathLike[str] | None = None,
+) -> list[Path]:
+    """Write figures as folder/variant/name.format, and return the paths.
+
+    Args:
+        paper: the paper.
+        results: those of the paper's study.
+        folder: the output folder.
+        names: the figures; by default all that have data.
+        variants: the variants; by default all that have data. A figure that does not depend on the variant is written
+            once, under the paper's first.
+        formats: any of "pdf", "svg", "png".
+        workers: the number of processes that write files.
+        progress: called after each figure with the number of figures drawn, and of all.
+        within: the folder of the results; links inside it are not followed.
+    """
+    first = next(iter(paper.variants.values()))
+    figures = look_up("figure", names, paper.figures)
+    selected = dict.fromkeys(
+        (figure, variant if figure.varied else first)
+        for variant in look_up("variant", variants, paper.variants)
+        for figure in figures
+    )
+    present = [(figure, variant) for figure, variant in selected if figure.rows(results, variant)]
+    drawn = {figure for figure, _ in present}
+    for figure, variant in selected:
+        if not present or (names is not None and figure not in drawn):
+            raise _no_data(figure, variant, paper.command)
+
+    def jobs() -> Iterator[tuple[Any, ...]]:
+        for done, (figure, variant) in enumerate(present, 1):
+            for measures, suffix in figure.suffixes.items():
+                drawing = figure(results, variant, measures)
+                yield drawing, Path(folder) / variant.id, figure.name + suffix, formats, within
+            if progress is not None:
+                progress(done, len(present))
+
+    if workers == 1:
+        written = [save(*job) for job in jobs()]
+    else:
+        with LocalPool(workers) as pool:
+            written = [future.result() for future in [pool.submit(save, *job) for job in jobs()]]
+    return [path for paths in written for path in paths]
+
+
+def _no_data(figure: Figure, variant: Variant, command: str = "coebl reproduce") -> InputError:
+    return InputError(
+        f"there is no data for figure {figure.name} ({variant.title}); into the same folder, run: "
+        f"{command} --figure {figure.name}"
+    )
+
+
+def _needs(groups: list[list[Panel]]) -> list[MatchName]:
+    return list(dict.fromkeys(match for group in groups for panel in group for match in panel.needs))
+
+
+def _rows(group: list[Panel], present: Sequence[tuple[str, ...]]) -> list[list[Panel]]:
+    """Split the panels of a group that have data into rows as wide as the page."""
+    panels = [part for panel in group if (part := panel.within(present))]
+    across = round(WIDTH / panels[0].width) if panels else 1
+    return [panels[first : first + across] for first in range(0, len(panels), across)]
+
+
+def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matplotlib_figure.Figure:
+    """Draw the panels on a grid; a label that a neighbour to the left or below has is not repeated."""
+    columns = max(map(len, rows))
+    width = max(COLUMN, columns * rows[0][0].width)
+    heights = [row[0].height + row[0].part_height * len(row[0].parts) for row in rows]
+    figure = new_figure(width, 0.5 + sum(heights))
+    axes = figure.subplots(len(rows), columns, squeeze=False)
+    for row, row_axes in zip(rows, axes, strict=True):
+        for panel, ax in zip(row, row_axes, strict=False):
+            panel.draw(results, ax, panel.parts, measures)
+        for neighbour, right in reversed(list(pairwise(row_axes))):
+            if neighbour.get_ylabel() == right.get_ylabel():
+                right.set_ylabel("")
+        for ax in row_axes[len(row) :]:
+            ax.remove()
+    for upper, lower in pairwise(axes):
+        for above, below in zip(upper, lower, strict=True):
+            if below.figure and above.get_xlabel() == below.get_xlabel():
+                above.set_xlabel("")
+                above.tick_params(labelbottom=above.get_xlim() != below.get_xlim())
+    return figure
+
+
+def _add_legend(figure: matplotlib_figure.Figure, heading: str) -> None:
+    """Add one legend for all panels, above them."""
+    entries = legend_entries(figure.axes)
+    labels = sorted(entries, key=lambda label: label.startswith("band"))  # at the end
+    columns = len(labels) if figure.get_figwidth() > 6 else 2
+    handles = [entries[label] for label in labels]
+    figure.legend(handles, labels, loc="outside upper center", ncols=max(1, columns), title=heading)
+
+
+# A reproduction
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from coebl.plots.style import (
     check_some,
     drawable,
     lay_out,
+    legend_entries,
     look,
     new_figure,
     seeds_text,
@@ -49,7 +50,6 @@ from coebl.plots.style import (
 
 if TYPE_CHECKING:
     import polars
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -333,11 +333,7 @@ def _left_out(games: int, pairs: int) -> str:
 
 def _add_common_legend(figure: Figure, note: str) -> None:
     """Add one legend for all panels, below them, in as many columns as fit; the figure grows to make room."""
-    entries: dict[str, Artist] = {}
-    for ax in figure.axes:
-        entries |= {
-            label: entries.get(label, handle) for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
-        }
+    entries = legend_entries(figure.axes)
     lines = {label: handle for label, handle in entries.items() if not label.startswith(BAND_LABEL)}
     bands = {label: handle for label, handle in entries.items() if label not in lines}
     notes = [f"{_MARK} sees more than a bandit does, for reference"] * any(_MARK in label for label in lines) + [note]

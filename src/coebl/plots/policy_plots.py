@@ -12,7 +12,7 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import check_integer
 from coebl.naming import PALETTE, lighter
 from coebl.plots.policy_paths import CORNERS, PolicyPaths, areas_of, on_triangle, policy_paths, replicator_arrows
-from coebl.plots.style import NOTE, WIDTH, drawable, lay_out, look, new_figure
+from coebl.plots.style import NOTE, WIDTH, drawable, lay_out, legend_entries, look, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,6 +163,6 @@ def _draw_areas(paths: PolicyPaths, stops: list[int]) -> Figure:
 
 def _add_key(figure: Figure, *axes: Axes) -> None:
     """Add one legend for all panels, below them."""
-    entries = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    entries = legend_entries(axes)
     columns = 2 if figure.get_figwidth() < WIDTH * 0.8 else len(entries)
     figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)

@@ -16,6 +16,7 @@ from coebl.core.text import one_line
 from coebl.naming import Style
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure, SubFigure
@@ -106,6 +107,15 @@ def plain_log_scale(ax: Axes, direction: Literal["x", "y"] = "y") -> None:
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(ScalarFormatter())
     axis.set_minor_formatter(NullFormatter())
+
+
+def legend_entries(axes: Iterable[Axes]) -> dict[str, Artist]:
+    """Return the entries of the legends of several axes by label, each label once."""
+    entries: dict[str, Artist] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    return entries
 
 
 def check_some(argument: str, given: Mapping[Any, Any]) -> None:

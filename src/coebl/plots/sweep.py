@@ -32,7 +32,18 @@ from coebl.naming import (
     metric_words,
 )
 from coebl.plots.curves import Curve, Data, read_curve
-from coebl.plots.style import COLUMN, NOTE, WIDTH, canvas, check_some, drawable, lay_out, look, new_figure
+from coebl.plots.style import (
+    COLUMN,
+    NOTE,
+    WIDTH,
+    canvas,
+    check_some,
+    drawable,
+    lay_out,
+    legend_entries,
+    look,
+    new_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,7 +203,7 @@ def plot_sweeps(
             ax.set_ylabel(ax.get_ylabel() if place % across == 0 else "")
         for ax in axes[len(panels) :]:
             ax.remove()
-        entries = {label: handle for ax in figure.axes for handle, label in zip(*ax.get_legend_handles_labels())}  # noqa: B905
+        entries = legend_entries(figure.axes)
         figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(4, len(entries)))
         left_out = len(panels) - len(panels[:_MOST_PANELS])
         note = f"; {left_out} more panels are not shown" if left_out else ""

@@ -13,8 +13,7 @@ from coebl.engine.match import MatchName
 from coebl.evidence.checks import Setting, Share
 from coebl.papers import load_paper
 from coebl.papers.aaai2025 import LONG, POPULATIONS, SHORT, pdcoea, run
-from coebl.papers.drawing import draw
-from coebl.papers.reproduce import experiments
+from coebl.papers.reproduce import draw, experiments
 from coebl.study import parse_study
 
 PAPER = load_paper("aaai2025")

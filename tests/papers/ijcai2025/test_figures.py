@@ -8,9 +8,9 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.naming import learner_style
-from coebl.papers import drawing
-from coebl.papers.drawing import draw
+from coebl.papers import reproduce
 from coebl.papers.ijcai2025 import BASELINES, PAPER, RATES, ROLES, VARIANTS, coebl
+from coebl.papers.reproduce import draw
 
 FIGURES = PAPER.figures
 TEXT, RELEASED = VARIANTS["text"], VARIANTS["as-released"]
@@ -54,7 +54,7 @@ class Made:
 @pytest.fixture(autouse=True)
 def without_layout(monkeypatch):
     """Skip the layout of labels, which takes most of the time; one test keeps it."""
-    monkeypatch.setattr(drawing, "lay_out", lambda figure: None)
+    monkeypatch.setattr(reproduce, "lay_out", lambda figure: None)
 
 
 @pytest.fixture

@@ -16,14 +16,12 @@ from coebl.engine.match import MatchName
 from coebl.evidence import Runtimes, read_runtimes
 from coebl.evidence.checks import Check, Setting, Share, Side
 from coebl.papers import Checks, Variant, read_paper
-from coebl.papers.drawing import Figure, Panel, Parts
+from coebl.papers.reproduce import Figure, Panel, Parts
 from coebl.plots import plot_ecdf, plot_scaling
 from coebl.plots.hitting import draw_times
 from coebl.search.coevolution import Pdcoea
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
 
     from coebl.study import Results
@@ -135,14 +133,10 @@ def sizes(variant: Variant) -> list[list[Panel]]:
     return [[Panel(parts, draw, 5.0, 2.4)]]
 
 
-def _heading(title: str, shown: Sequence[MatchName], variant: Variant) -> str:
-    return title
-
-
 FIGURES = [
-    Figure("grid", "PDCoEA on Diagonal, n = 100: expected queries, and runs that hit", grid, _heading, {"paper": ""}),
-    Figure("budgets", "Diagonal, n = 100: share of runs by budget", budgets, _heading, {"paper": ""}),
-    Figure("sizes", f"PDCoEA, population {LARGE}, on Diagonal", sizes, _heading, {"paper": ""}),
+    Figure("grid", "PDCoEA on Diagonal, n = 100: expected queries, and runs that hit", grid),
+    Figure("budgets", "Diagonal, n = 100: share of runs by budget", budgets),
+    Figure("sizes", f"PDCoEA, population {LARGE}, on Diagonal", sizes),
 ]
 
 PAPER = read_paper(__name__, CHECKS, FIGURES)

@@ -25,7 +25,7 @@ from coebl.evidence.checks import Check, Largest, Near, Sample, above, below, su
 from coebl.learners import Coebl, parse_learner
 from coebl.naming import game_title, learner_title
 from coebl.papers import Checks, Variant, read_paper, read_setting, read_variants
-from coebl.papers.drawing import Figure, Panel, curves_panel, heat_map_panel, line_title, sweep_panel
+from coebl.papers.reproduce import Figure, Panel, curves_panel, heat_map_panel, line_title, sweep_panel
 from coebl.plots import Reference, plot_reference
 from coebl.plots.style import GUIDE
 
