@@ -24,7 +24,9 @@ from coebl.evidence.pairwise import (
     ALL_GAMES,
     OWN,
     SETTING,
+    Way,
     by_seat,
+    differences,
     has_a_number_per_seat,
     is_own,
     pooled,
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 
     from coebl.study.results import Results, Specs
 
-Way = Literal["head to head", "common opponents", "self-play"]
 _STARTS: dict[Way, str] = {
     "head to head": "head to head",
     "common opponents": "against common opponents",
@@ -244,26 +245,12 @@ def _named(table: polars.DataFrame) -> polars.DataFrame:
 def _ways(table: polars.DataFrame, metric: str, signed: bool, a: str, b: str) -> dict[Way, polars.DataFrame]:
     """Differences by game, opponent, seat and seed, in each way; null where one of the two lacks the seed."""
     pl = require("polars")
-    sides = by_seat(table, metric, signed, ["name"])
-    of_a, of_b = (sides.filter(pl.col("learner") == learner) for learner in (a, b))
+    sides = by_seat(table, metric, signed, ["name"]).filter(pl.col("learner").is_in([a, b]))
+    third = sides.filter(~pl.col("opponent").is_in([a, b]) | pl.lit(is_own(metric, table.columns)))
     shared = not signed and not has_a_number_per_seat(metric)  # one number for all, which cannot tell them apart
-    ways: dict[Way, polars.DataFrame] = {}
-    if not shared:
-        met = of_a.filter(pl.col("opponent") == b, pl.col("other").is_not_null())
-        ways["head to head"] = met.with_columns(value=pl.col("value") - pl.col("other"))
-    third = ~pl.col("opponent").is_in([a, b]) | pl.lit(is_own(metric, table.columns))
-    ways["common opponents"] = _minus(of_a.filter(third), of_b.filter(third), ["name", "opponent", "seat"])
-    if shared:
-        ways["self-play"] = _minus(of_a.filter("alone"), of_b.filter("alone"), ["name", "seat"])
-    return ways
-
-
-def _minus(of_a: polars.DataFrame, of_b: polars.DataFrame, on: Sequence[str]) -> polars.DataFrame:
-    """The numbers of a minus those of b, where both have any."""
-    pl = require("polars")
-    others = of_b.select(*on, "seed", subtracted="value")
-    joined = of_a.join(others, on=list(on), how="semi").join(others, on=[*on, "seed"], how="left")
-    return joined.with_columns(value=pl.col("value") - pl.col("subtracted"))
+    ways: dict[Way, polars.DataFrame] = {} if shared else {"head to head": differences(sides, [a, b], "head to head")}
+    ways["common opponents"] = differences(third, [a, b], "common opponents")
+    return ways | {"self-play": differences(sides, [a, b], "self-play")} if shared else ways
 
 
 def _check_finite(samples: polars.DataFrame, metric: str) -> None:

@@ -36,9 +36,9 @@ ALL_GAMES = "all games"
 SETTING = ["game", "noise", "rounds"]
 DECISIVE = ("pseudo_regret", "regret")  # the first recorded one decides
 _PAIR = ["first", "second"]
-_DIFFERENCE = [*SETTING, "seed", "seat", "opponent", *_PAIR, "value"]
 OWN = "payoff"  # decides in games that are not zero-sum
 Families = Literal["all pairings", "the pairings of a game"]
+Way = Literal["head to head", "common opponents", "self-play"]
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,11 @@ def pairwise(
     for name in metrics:
         rows = by_seat(table, name, signed).filter(pl.col("value").is_finite())
         if is_own(name, table.columns):
-            parts.append(_against_the_same(rows, names, higher=is_better_higher(name)))
-            own |= {*parts[-1].select(SETTING).unique().iter_rows()}
+            found, better = differences(rows, names, "common opponents"), 1.0 if is_better_higher(name) else -1.0
+            own |= {*found.select(SETTING).unique().iter_rows()}
         else:
-            parts.append(_duels(rows, names))
+            found, better = differences(rows, names, "head to head"), -0.5
+        parts.append(found.select(*SETTING, "seed", "seat", "opponent", *_PAIR, pl.col("value") * better))
         table = table.filter(pl.col(name).is_null())
     sides = pl.concat(parts)
     if units is not None:
@@ -140,32 +141,30 @@ def pairwise(
     return pairings
 
 
-def _duels(sides: polars.DataFrame, names: Sequence[str]) -> polars.DataFrame:
-    """Return half of what the first of two learners that met has less than the second, by seat and seed."""
+def differences(sides: polars.DataFrame, learners: Sequence[str], way: Way) -> polars.DataFrame:
+    """Return the numbers of a learner minus those of a later one, by seat and seed; null where that one lacks the seed.
+
+    They meet each other, or the same opponents in the same seat, or each meets itself. `first` and `second` are their
+    places in the list.
+    """
     pl = require("polars")
-    met = sides.filter(~pl.col("alone")).with_columns(
-        ((pl.col("other") - pl.col("value")) / 2).alias("value"),
-        first=_place("learner", names),
-        second=_place("opponent", names),
-    )
-    return met.filter(pl.col("first") < pl.col("second")).select(*_DIFFERENCE)
+    places = {learner: place for place, learner in enumerate(learners)}
 
+    def place(column: str) -> Any:
+        return pl.col(column).replace_strict(places, default=None, return_dtype=pl.Int64)
 
-def _against_the_same(sides: polars.DataFrame, names: Sequence[str], higher: bool) -> polars.DataFrame:
-    """Return how much better the first of two learners does than the second, against the same opponents in a seat."""
-    pl = require("polars")
-    keys = [*SETTING, "opponent", "seat", "seed"]
-    first = sides.select(*keys, "value", first=_place("learner", names))
-    second = sides.select(*keys, subtracted="value", second=_place("learner", names))
-    pairs = first.join(second, on=keys).filter(pl.col("first") < pl.col("second"))
-    better = (pl.col("value") - pl.col("subtracted")) * (1 if higher else -1)
-    return pairs.with_columns(value=better).select(*_DIFFERENCE)
-
-
-def _place(column: str, names: Sequence[str]) -> Any:
-    pl = require("polars")
-    places = {learner: place for place, learner in enumerate(names)}
-    return pl.col(column).replace_strict(places, default=None, return_dtype=pl.Int64)
+    first = sides.with_columns(first=place("learner"))
+    if way == "head to head":
+        met = first.filter(~pl.col("alone"), pl.col("other").is_not_null())
+        pairs = met.with_columns(value=pl.col("value") - pl.col("other"), second=place("opponent"))
+    else:
+        keys = [*SETTING, "seat", *(["opponent"] if way == "common opponents" else [])]
+        first = first if way == "common opponents" else first.filter("alone")
+        second = first.select(*keys, "seed", subtracted="value", second="first")
+        both = first.join(second.select(*keys, "second").unique(), on=keys)
+        pairs = both.join(second, on=[*keys, "second", "seed"], how="left")
+        pairs = pairs.with_columns(value=pl.col("value") - pl.col("subtracted"))
+    return pairs.filter(pl.col("first") < pl.col("second"))
 
 
 def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Sequence[str] = ()) -> polars.DataFrame:
