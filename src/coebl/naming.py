@@ -169,11 +169,7 @@ def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING
     'COEBL, c = 8'
     """
     words = learner_words(spec, known)
-    if not words.title:
-        return spec
-    if LEARNERS.registered(spec) is None:
-        spec = _with_defaults(spec, shown, words)
-    return _with_parameters(words.title, LEARNERS, spec, shown)
+    return _with_parameters(words.title, _parameters(LEARNERS, spec, shown, words)) if words.title else spec
 
 
 def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
@@ -199,17 +195,25 @@ def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     others = {spec: split_spec(spec) for spec in written if LEARNERS.registered(spec) is None}
     for spec, parts in others.items():
         shown = {key for other in others.values() if other.name == parts.name for key in other.arguments}
-        written[spec] = _with_defaults(spec, shown, learner_words(spec, known))
+        if parameters := _parameters(LEARNERS, spec, shown, learner_words(spec, known)):
+            written[spec] = f"{parts.name}:{parameters}"
     return written
 
 
-def _with_defaults(spec: str, shown: Collection[str], words: LearnerWords) -> str:
-    """Return a spec with these parameters, of a learner whose defaults are known only from the results."""
-    parts = split_spec(spec)
-    given = parts.arguments
-    known = {name: given.get(name, text) for name, text in words.parameters.items() if name in given or name in shown}
-    written = ",".join(f"{name}={text}" for name, text in (given | known).items())
-    return f"{parts.name}:{written}" if written and words.parameters else spec
+def _parameters(
+    registry: Registry[Any], spec: str, shown: Collection[str] = (), words: LearnerWords | None = None
+) -> str:
+    """Return the parameters that a spec sets and those to be shown; `words` has the defaults of a custom learner."""
+    if match := registry.known(spec):
+        entry, given = match
+        values = {name: value for name, value in entry.defaults.items() if name in shown} | given
+        written = {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
+    elif words is None or not words.parameters:
+        return split_spec(spec).parameters
+    else:
+        written = split_spec(spec).arguments
+        written |= {name: text for name, text in words.parameters.items() if name in shown and name not in written}
+    return ",".join(f"{name}={text}" for name, text in written.items())
 
 
 class Sweep(NamedTuple):
@@ -276,7 +280,7 @@ def game_title(spec: str) -> str:
     'Diagonal, n = 4'
     """
     entry = GAMES.registered(spec)
-    return spec if entry is None else _with_parameters(entry.title, GAMES, spec)
+    return spec if entry is None else _with_parameters(entry.title, _parameters(GAMES, spec))
 
 
 def game_titles(specs: Iterable[str]) -> list[str]:
@@ -301,13 +305,7 @@ def parameters_text(parameters: str) -> str:
     return parameters.replace("=", "\u00a0=\u00a0").replace(",", ", ")
 
 
-def _with_parameters(title: str, registry: Registry[Any], spec: str, shown: Collection[str] = ()) -> str:
-    parameters = split_spec(spec).parameters  # parameters of an unknown spec are kept as they are
-    if match := registry.known(spec):
-        entry, given = match
-        values = {name: value for name, value in entry.defaults.items() if name in shown} | given
-        written = {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
-        parameters = ",".join(f"{name}={text}" for name, text in written.items())
+def _with_parameters(title: str, parameters: str) -> str:
     return ", ".join(filter(None, [title, parameters_text(parameters)]))
 
 
