@@ -25,8 +25,7 @@ from coebl.games import Game, parse_game, parse_matrix
 from coebl.learners import Responder, parse_learner
 from coebl.metrics import metric_class
 from coebl.plots import plot_panels, plot_simplex, save
-from coebl.report import replay
-from coebl.report.embedding import read_asset, vega_script
+from coebl.report import read_asset, replay, vega_script
 from drawings import DRAWINGS
 from inside import plot_beliefs
 from matrices import plot_matrix

@@ -9,7 +9,7 @@ import numpy as np
 from coebl import Game, simulate, solve
 from coebl.core.text import with_minus
 from coebl.games import parse_matrix
-from coebl.plots.policy_paths import CORNERS, on_triangle
+from coebl.plots.policy_plots import CORNERS, on_triangle
 from coebl.plots.style import AGAINST, COLUMN, FOR, GUIDE, NOTE, WIDTH, blue_orange, lay_out, look, new_figure
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from coebl.engine.table import Table
 from coebl.games import parse_matrix
 from coebl.learners.coebl import Coebl
 from coebl.plots.style import WIDTH, blue_orange, lay_out, look, new_figure
-from coebl.report.embedding import embed, read_asset, vega_script
+from coebl.report import embed, read_asset, vega_script
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

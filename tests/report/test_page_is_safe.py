@@ -132,7 +132,7 @@ def test_missing_packages_are_named(tmp_path, monkeypatch, module):
 def test_a_limit_of_address_space_is_reported_before_it_ends_the_program(tmp_path, monkeypatch):
     import resource
 
-    from coebl.report.embedding import vega_script
+    from coebl.report import vega_script
 
     vega_script.cache_clear()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (6 << 30, resource.RLIM_INFINITY))

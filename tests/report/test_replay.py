@@ -8,7 +8,7 @@ import pytest
 
 from coebl import Game, simulate
 from coebl.core.errors import InputError
-from coebl.report.embedding import embed
+from coebl.report import embed
 from report.browser import Page
 
 HOSTILE = "</script><script>window.hacked=1</script>"

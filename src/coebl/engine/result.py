@@ -183,7 +183,7 @@ class Result:
         Args:
             seed: of the run; by default the first.
         """
-        from coebl.plots.policy_paths import policy_paths
+        from coebl.plots.policy_plots import policy_paths
         from coebl.report.replay import Replay
 
         points = frames_for(tuple(space.width for space in self.match.game.spaces))

@@ -11,8 +11,7 @@ from coebl.core.text import counted
 from coebl.evidence.explain import Explanation, Play
 from coebl.evidence.statistics import Band
 from coebl.naming import looks
-from coebl.plots.policy_paths import areas_of, policy_paths
-from coebl.plots.policy_plots import AREA_COLOURS
+from coebl.plots.policy_plots import AREA_COLOURS, areas_of, policy_paths
 from coebl.plots.style import AGAINST, BAND, FOR, GUIDE, NOTE, WIDTH, drawable, lay_out, look, new_figure
 
 if TYPE_CHECKING:

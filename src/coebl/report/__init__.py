@@ -1,1 +1,61 @@
-"""The page of a study, from its results and the verdicts on them."""
+"""The page of a study, from its results and the verdicts on them.
+
+Here are the parts that are embedded in HTML files: Vega, JSON, scripts and style sheets.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from coebl.core.errors import InputError
+
+_ADDRESS_SPACE = 72 << 30  # bytes that V8 reserves; few of them are used
+
+
+@cache  # it takes seconds to put together
+def vega_script(package: Any) -> str:
+    """Return the script of Vega and Vega-Lite from the installed package, in its own scope."""
+    _check_address_space()
+    bundle: str = package.javascript_bundle()
+    return "(() => {" + bundle.replace("</script", "<\\/script") + "\n})();"
+
+
+def _check_address_space() -> None:
+    """Reject a limit of address space under which the engine in `vl_convert`, V8, would end the program."""
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < _ADDRESS_SPACE:
+        raise InputError(
+            f"the address space of this process is limited to {limit / 2**30:.0f} GiB, and the charts of a page need "
+            f"{_ADDRESS_SPACE / 2**30:.0f} GiB of addresses, not of memory; remove the limit: ulimit -v unlimited"
+        )
+
+
+def embed(data: object) -> str:
+    """Return JSON for a script element: without <, > and &, and without line separators that scripts once choked on.
+
+    >>> print(embed("</script>"))
+    "\\u003c/script\\u003e"
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_scalar)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _scalar(value: object) -> Any:
+    """Convert values that JSON lacks: NumPy's numbers to Python's, the rest to strings."""
+    return value.item() if isinstance(value, np.generic) else str(value)
+
+
+def read_asset(name: str) -> str:
+    """Return a file of the page."""
+    return resources.files("coebl.report").joinpath("assets", name).read_text(encoding="utf-8")

@@ -22,8 +22,8 @@ from coebl.evidence.judge import Verdict, outcome_word
 from coebl.metrics import METRICS, registered_metric
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
+from coebl.report import embed, read_asset, vega_script
 from coebl.report.content import Presentation, read_content
-from coebl.report.embedding import embed, read_asset, vega_script
 from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section, times_section
 from coebl.report.legend import Preset, learner_colours, unbroken
 from coebl.report.replay import kept_replays

@@ -16,9 +16,8 @@ from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.text import few_digits, finite, one_line
 from coebl.games import Game
-from coebl.plots.policy_paths import PolicyPaths, areas_of, on_triangle, replicator_arrows
-from coebl.plots.policy_plots import AREA_COLOURS
-from coebl.report.embedding import embed, read_asset, vega_script
+from coebl.plots.policy_plots import AREA_COLOURS, PolicyPaths, areas_of, on_triangle, replicator_arrows
+from coebl.report import embed, read_asset, vega_script
 
 if TYPE_CHECKING:
     from coebl.report.content import Content
