@@ -15,9 +15,8 @@ from coebl.engine.table import build_seat
 from coebl.games import Game, solve
 from coebl.learners import Seen
 from coebl.learners.exp3 import Exp3IxNeu
-from coebl.learners.explore_then_commit import ExploreThenCommit
-from coebl.learners.hedge import Hedge
-from coebl.learners.regret_matching import RegretMatching, RegretMatchingPlus
+from coebl.learners.full_information import Hedge, RegretMatching, RegretMatchingPlus
+from coebl.learners.ucb import ExploreThenCommit
 
 
 def mean_and_error(sample):

@@ -5,7 +5,7 @@ import pytest
 
 from coebl.engine.table import build_seat
 from coebl.learners import parse_learner
-from coebl.learners.gp_mw import GaussianProcess
+from coebl.learners.thompson import GaussianProcess
 from oracles.learners import dense_gaussian_process, rbf
 
 

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from coebl.engine.table import build_seat
 from coebl.learners import Seen
-from coebl.learners.ots import OtsHedge, OtsRm
+from coebl.learners.thompson import OtsHedge, OtsRm
 
 RUNS, REPEATS = 500, 80
 
