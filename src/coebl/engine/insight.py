@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coebl.core.arrays import Booleans, Floats
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.core.modules import require
-from coebl.engine.records import UNKNOWN, Interval, Labels, Records, Ticket
-from coebl.engine.units import Units
+from coebl.engine.player_file import Contestant
+from coebl.engine.records import UNKNOWN, Interval, Labels, Records
 
 if TYPE_CHECKING:
     import polars
 
 
-class Insight:
+class Insight(Contestant):
     """The part of a player that reports on its records."""
 
     labels: Labels
     opponent_actions: int | None
     payoff_range: tuple[float, float] | None
-    _units: Units
     _records: Records
-    _lock: threading.RLock
 
     @property
     def policy(self) -> Floats:
         """The mixed strategy of the current round: (actions,)."""
-        raise NotImplementedError
-
-    @property
-    def tickets(self) -> Mapping[int, Ticket]:
-        """The open tickets by their rounds."""
-        raise NotImplementedError
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The warnings so far."""
         raise NotImplementedError
 
     def estimates(self) -> polars.DataFrame:
@@ -66,11 +52,11 @@ class Insight:
                 "action": np.repeat(np.arange(m), k),
                 "opponent": np.tile(np.arange(k), m),
                 "visits": records.visits.ravel().astype(np.int64),
-                "mean": _with_nulls(records.means, unseen),
-                "low": _with_nulls(low, unsure),
-                "high": _with_nulls(high, unsure),
+                "mean": np.where(unseen, np.nan, records.means).ravel(),
+                "low": np.where(unsure, np.nan, low).ravel(),
+                "high": np.where(unsure, np.nan, high).ravel(),
             }
-            return self.labels.name(require("polars").DataFrame(columns))
+            return self.labels.name(require("polars").DataFrame(columns, nan_to_null=True))
 
     def value(self) -> Interval:
         """Return the value of the game by the estimates, with a 95 % interval.
@@ -152,24 +138,3 @@ class Insight:
                 f"{method} needs the opponent's actions, and opponent_actions is None; pass opponent_actions= to "
                 "Player, and opponent= to observe."
             )
-
-    def _repr_html_(self) -> str:
-        from coebl.report.notebook import render_player
-
-        with self._lock:
-            known = self.opponent_actions is not None
-            return render_player(
-                repr(self),
-                self.labels,
-                self.policy,
-                self._records,
-                self._units.payoff_range,
-                {"value": self.value(), "exploitability": self.exploitability()} if known else {},
-                len(self.tickets),
-                self.warnings,
-            )
-
-
-def _with_nulls(values: Floats, null: Booleans) -> list[float | None]:
-    pairs = zip(values.ravel().tolist(), null.ravel().tolist(), strict=True)
-    return [None if missing else value for value, missing in pairs]

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 KEPT = 4096  # outcomes that are kept one by one; of all, there are sums per pair of actions
 RECENT = 100  # outcomes that count as recent
 UNKNOWN = -1  # in place of an action that is not known
-_OUTCOME = np.dtype(
-    [
-        ("round", np.int64),
-        ("advised", np.int32),
-        ("action", np.int32),
-        ("opponent", np.int32),
-        ("reward", np.float64),
-        ("probability", np.float64),
-        ("learned", np.bool_),
-    ]
-)
 _CONFIDENCE = 0.95
 _TOTALS = ("outcomes", "mean_reward", "least", "largest", "_around", "_within", "_freedom")  # numbers of all outcomes
 
@@ -45,6 +34,9 @@ class Outcome(NamedTuple):
     reward: float
     probability: float  # of the action, by the policy of the round
     learned: bool  # False if the learner could not learn from it
+
+
+_OUTCOME = np.dtype(list(zip(Outcome._fields, ("i8", "i4", "i4", "i4", "f8", "f8", "?"), strict=True)))
 
 
 class Interval(NamedTuple):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,9 @@ from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.match import MOST_ROUNDS, Match
-from coebl.engine.policies import frames_for
 from coebl.engine.table import Table
-from coebl.engine.until import Hit, HittingTime
-from coebl.games import DriftingGame, Game, TensorGame
+from coebl.engine.until import HITS, Hit, HittingTime
+from coebl.games import AnyGame, DriftingGame, Game, TensorGame
 from coebl.games.equilibria import Distance
 from coebl.metrics import Block, Metric
 
@@ -29,8 +28,11 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-_PER_ROUND = ("actions", "rewards", "policies")
 Keep = Literal["actions", "rewards", "policies", "counts", "beliefs"]  # the first three for every round and seat
+
+MOST_AREAS = 16  # actions of a player that a picture shows one by one
+_MOST_FRAMES, _FEWEST_FRAMES = 450, 60
+_NUMBERS = 5000  # of the frames of a picture together: about 20 kB
 
 
 @dataclass(frozen=True, repr=False)
@@ -215,6 +217,63 @@ def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
     )
 
 
+class SampledPolicies(NamedTuple):
+    """The policies of one run at some rounds, and their averages so far."""
+
+    seed: int
+    rounds: Ints  # (points,), increasing; the first and the last are those of the match
+    policies: tuple[Floats, ...]  # per seat: (points, actions)
+    averages: tuple[Floats, ...]  # per seat: the mean of the policies up to the round, (points, actions)
+
+
+def frames_for(actions: tuple[int, ...]) -> int:
+    """Return the number of rounds that a replay has, so that it stays small.
+
+    >>> frames_for((3, 3)), frames_for((16, 16))
+    (450, 74)
+    """
+    each = 8 if max(actions) <= 3 else 2 * sum(min(number, MOST_AREAS) for number in actions)
+    return max(_FEWEST_FRAMES, min(_MOST_FRAMES, _NUMBERS // (each + 3)))
+
+
+def has_pictures(game: AnyGame) -> bool:
+    """True if the policies of a game can be drawn: it has one payoff matrix."""
+    return isinstance(game, Game) and not isinstance(game, DriftingGame)  # which has an equilibrium per phase
+
+
+def sample_policies(
+    result: Result, seed: int | None = None, points: int = 500, also: tuple[int, ...] = ()
+) -> SampledPolicies:
+    """Return the policies of one run, by default the first, at some rounds with evenly spaced logarithms and `also`.
+
+    >>> from coebl import simulate
+    >>> sampled = sample_policies(simulate("rps", "ucb", "exp3", rounds=900, seeds=2, keep=["policies"]), points=4)
+    >>> sampled.rounds, sampled.policies[1].shape
+    (array([  1,  10,  93, 900]), (4, 3))
+    """
+    game = result.match.game
+    if "policies" not in result.kept:
+        raise InputError('the result has no policies of every round; simulate with keep=["policies"].')
+    if not has_pictures(game):
+        raise InputError(f"{game.name} has no payoff matrix, or more than one; accepted: results of a game with one.")
+    seeds = [int(present) for present in result.seeds]
+    seed = seeds[0] if seed is None else seed
+    if seed not in seeds:
+        present = ", ".join(map(str, seeds[:5])) + ", ..." * (len(seeds) > 5)
+        raise InputError(f"seed is {shorten(seed)}; accepted: a seed of the result, out of {present}.")
+    last = result.match.rounds
+    spaced = np.geomspace(1, last, max(2, points)).round().astype(np.int64)
+    rounds = np.unique([*spaced, *(kept for kept in also if 1 <= kept <= last)])
+    runs = [policies[:, seeds.index(seed)] for policies in result.kept["policies"]]
+    counts = np.arange(1, last + 1)[:, None]
+    return SampledPolicies(
+        seed,
+        rounds,
+        policies=tuple(run[rounds - 1] for run in runs),
+        averages=tuple((run.cumsum(axis=0) / counts)[rounds - 1] for run in runs),
+    )
+
+
 class Ends:
     """The ends of the runs of a batch: the time of each, if its condition was met, and its metrics and policies then.
 
@@ -243,11 +302,10 @@ class Ends:
             kept[runs] = policy
         self.times[runs] = times
 
-    def columns(self) -> dict[str, Floats]:
-        """Return the metrics and the hitting times as a result has them: (1, runs)."""
-        hit = (~self.open).astype(np.float64)
-        columns = self.metrics | {HittingTime.name: self.times, Hit.name: hit}
-        return {name: values[None] for name, values in columns.items()}
+    def columns(self, hits: bool = True) -> dict[str, Floats]:
+        """Return the metrics, and those of hitting times if there was a condition, as a result has them: (1, runs)."""
+        timed = {HittingTime.name: self.times, Hit.name: (~self.open).astype(np.float64)} if hits else {}
+        return {name: values[None] for name, values in (self.metrics | timed).items()}
 
 
 class Recorder:
@@ -345,8 +403,7 @@ class Recorder:
             policies=self._ends.policies if self._until else [to_host(policy) for policy in self._last],
             kept=kept,
             seconds=table.seconds | {"metrics": self._seconds},
-            classes={metric.name: type(metric) for metric in self._metrics}
-            | ({HittingTime.name: HittingTime, Hit.name: Hit} if self._until else {}),
+            classes={metric.name: type(metric) for metric in self._metrics} | (HITS if self._until else {}),
         )
 
 

@@ -243,24 +243,6 @@ class Seated:
         )
 
 
-def seat_alone(
-    learner: Learner,
-    seed: int,
-    shape: tuple[int, int],
-    horizon: int | None,
-    units: Units,
-    space: Space,
-    state: State | None = None,
-) -> Seated:
-    """Return a learner seated for one run outside of a match, in the state of an equal one if that is given."""
-    seat = build_seat(learner, [seed], shape, horizon, units.seen_range, space=space if space.shape else None)
-    seated = Seated(learner, seat, units, [seed], space)
-    seated.begin_block(1)
-    if state is not None:
-        seated.restore(state)
-    return seated
-
-
 class Table:
     """The game and the seated learners of a batch of runs."""
 
