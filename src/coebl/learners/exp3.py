@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from coebl.backend import log
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import exponential_weights, project_kl, softmax
@@ -29,7 +29,6 @@ class _Exp3(Learner):
     importance_weighted = True
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.score = seat.zeros(seat.actions)  # (runs, m), S: the estimated total reward of every action
 
     def policy(self, t: int) -> Floats:
@@ -101,7 +100,6 @@ class Exp3IxNeu(Learner):
     cites = "Neu (2015). Explore no more: improved high-probability regret bounds for non-stochastic bandits. NeurIPS."
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.loss = seat.zeros(seat.actions)  # (runs, m), the estimated total loss of every action
 
     def policy(self, t: int) -> Floats:
@@ -143,30 +141,22 @@ class Exp3Ix(Learner):
     )
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_t
 
     def policy(self, t: int) -> Floats:
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        drawn, loss = self.seat.at(seen.action), self.seat.unit_loss(seen.reward)
-        self.current = descend(self.current, drawn, seen.probability, loss, t)
+        """Step to x_{t+1}. Without the bounds it is x_t exp(-eta g), up to scale; with them, its KL projection."""
+        root = sqrt(sqrt(sqrt(t)))  # t^(1/8)
+        eta, beta, epsilon = 1 / (sqrt(t) * root), 1 / (root * root * root), 1 / root  # t^(-5/8), t^(-3/8), t^(-1/8)
+        log_policy = log(self.current)  # finite: every entry is at least 1/(m t²)
+        gradient = epsilon * log_policy
+        gradient[self.seat.at(seen.action)] += self._loss(seen.reward) / (seen.probability + beta)  # g
+        self.current = project_kl(exponential_weights(log_policy - eta * gradient), 1 / (self.seat.actions * t**2))
 
-
-def descend(policy: Floats, drawn: tuple[Ints, ...], probability: Floats, loss: Floats, t: int) -> Floats:
-    """Return x_{t+1} = argmin of x'g + KL(x, x_t) / eta over {x : x_a >= 1/(m t²)}, (runs, m), from the policy x_t.
-
-    The minimum without the bounds is x_t exp(-eta g), up to scale; with them, its KL projection. `drawn` is the index
-    of the action that each run has drawn, with this probability.
-    """
-    m = policy.shape[-1]
-    root = sqrt(sqrt(sqrt(t)))  # t^(1/8)
-    eta, beta, epsilon = 1 / (sqrt(t) * root), 1 / (root * root * root), 1 / root  # t^(-5/8), t^(-3/8), t^(-1/8)
-    log_policy = log(policy)  # finite: every entry is at least 1/(m t²)
-    gradient = epsilon * log_policy
-    gradient[drawn] += loss / (probability + beta)  # g_a = 1{a drawn} sigma / (x_a + beta) + epsilon ln x_a
-    return project_kl(exponential_weights(log_policy - eta * gradient), 1 / (m * t**2))
+    def _loss(self, reward: Floats) -> Floats:
+        return self.seat.unit_loss(reward)
 
 
 @dataclass
@@ -208,8 +198,8 @@ class Exp3IxAsReleased(Exp3Ix):
     improves = False
     cites = _RELEASED
 
-    def observe(self, t: int, seen: Seen) -> None:
-        self.current = descend(self.current, self.seat.at(seen.action), seen.probability, seen.reward, t)
+    def _loss(self, reward: Floats) -> Floats:
+        return reward
 
 
 # Of Newton's method; 5 reach the last bit at 1024 actions. A fixed number, so that no run depends on its batch.
@@ -247,7 +237,6 @@ class TsallisInf(Learner):
     rate: Annotated[float, Range(0, open_low=True)] = 0.5
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.loss = seat.zeros(seat.actions)  # (runs, m), L: the estimated total loss of every action
 
     def policy(self, t: int) -> Floats:
@@ -317,7 +306,6 @@ class Mmd(Learner):
     temperature: Annotated[float, Range(0)] = 0.3
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.log_policy = seat.zeros(seat.actions)  # (runs, m), log x_t, up to a constant per run
 
     def policy(self, t: int) -> Floats:

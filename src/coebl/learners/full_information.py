@@ -36,7 +36,6 @@ class Hedge(Learner):
     )
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.score = seat.zeros(seat.actions)  # (runs, m), what each action would have earned so far
         self.rate = hedge_rate(seat)
 

@@ -50,7 +50,6 @@ class Pbil(Learner):
 
     def start(self, seat: Seat) -> None:
         n = seat.actions
-        self.seat = seat
         self.eta = 0.1 / n if self.step == "safe" else 0.05 / sqrt(n)
         self._begin(1)
 
@@ -74,7 +73,6 @@ class Pbil(Learner):
         self.usual = self.usual + _BASELINE * surprise
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a round per run: a few operations per gene."""
         return 0.3 + 0.008 * actions
 
 
@@ -111,7 +109,6 @@ class GeneLr(Learner):
 
     def start(self, seat: Seat) -> None:
         n = seat.actions
-        self.seat = seat
         self._forget = 4 / (self.memory * n)
         self._border = min(0.5, self.border / n)
         self.score = seat.zeros(n)  # (runs, n), h
@@ -141,7 +138,6 @@ class GeneLr(Learner):
         self.variance = np.maximum(_LEAST_VARIANCE, self.variance + 0.01 * (error**2 - self.variance))
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a round per run: some twenty operations per gene."""
         return 0.5 + 0.02 * actions
 
 
@@ -185,7 +181,6 @@ class Umda(Learner):
             self._played = 0
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a round per run: a copy of the genome."""
         return 0.3 + 0.003 * actions
 
 
@@ -230,7 +225,6 @@ class GeneBilin(Learner):
 
     def start(self, seat: Seat) -> None:
         n, k = seat.actions, seat.opponent_actions
-        self.seat = seat
         # Variances of the prior, (n + 1, k + 1): those of the constant, single genes and pairs.
         self.mean = seat.zeros(n + 1, k + 1)  # (runs, n + 1, k + 1), C
         prior = seat.full(1.0, n + 1, k + 1)
@@ -289,7 +283,6 @@ class GeneBilin(Learner):
         self.covariance -= gain[:, :, None] * (gain / spread[:, None])[:, None, :]
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a round per run: the update of the covariance, and the steps."""
         pairs = (actions + 1) * (opponent_actions + 1)
         return 5.0 + 0.002 * pairs**2 + _STEPS * 4 * 0.001 * pairs
 
@@ -323,7 +316,6 @@ class HillClimber(Learner):
     rate: Annotated[float, Range(0, open_low=True)] = 1.0
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.parent = (seat.random.uniform(seat.actions) < 0.5).astype(np.float64)  # (runs, n), x
         self.earned = seat.zeros()  # (runs,), r
         self._chance = min(1.0, self.rate / seat.actions)
@@ -342,7 +334,6 @@ class HillClimber(Learner):
             self.parent = np.where(better, seen.action.astype(np.float64), self.parent)
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a round per run: a draw per gene every second round."""
         return 0.3 + 0.005 * actions
 
 
@@ -372,8 +363,7 @@ class AsAtoms(Learner):
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         """Return a reason also if there are too many genes, or if the learner sees too much or cannot play."""
-        reason = super().reason_not_to_play(seat)
-        if reason is not None:
+        if reason := super().reason_not_to_play(seat):
             return reason
         if seat.actions > MOST_LISTED:
             return f"as-atoms lists 2^n genomes, and n is {seat.actions}; accepted: at most {MOST_LISTED} genes."
@@ -383,7 +373,6 @@ class AsAtoms(Learner):
 
     def start(self, seat: Seat) -> None:
         n = seat.actions
-        self.seat = seat
         self._space = Indices(2**n)
         self._genomes = seat.array(genomes(n))  # (2^n, n)
         self._places = seat.array(2.0 ** np.arange(n)[::-1])  # of the bits in the number of a genome
@@ -415,7 +404,6 @@ class AsAtoms(Learner):
         return number
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a round per run: those of the learner, on all genomes."""
         return 1.0 + self.learner.cost(2**actions, 2**opponent_actions)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -68,8 +69,7 @@ class Entropic:
     gap: Floats  # (runs,), the optimal value is at least value - gap
 
 
-@dataclass(slots=True)
-class _Point:
+class _Point(NamedTuple):
     """A point z, and the function there."""
 
     z: Floats  # (runs, k)
@@ -79,7 +79,7 @@ class _Point:
 
     def take(self, kept: Booleans) -> _Point:
         """Return the point in the runs that are kept."""
-        return _Point(self.z[kept], self.log_sum[kept], self.x[kept], self.slope[kept])
+        return _Point(*(part[kept] for part in self))
 
 
 class EntropicSolver:
@@ -212,9 +212,5 @@ def _evaluate(z: Floats, mean: Floats, variance: Floats) -> _Point:
 
 def _choose(good: Booleans, new: _Point, old: _Point) -> _Point:
     """Return the new point in the runs where it is good, the old elsewhere."""
-    return _Point(
-        np.where(good[:, None], new.z, old.z),
-        np.where(good, new.log_sum, old.log_sum),
-        np.where(good[:, None], new.x, old.x),
-        np.where(good[:, None, None], new.slope, old.slope),
-    )
+    pairs = zip(new, old, strict=True)
+    return _Point(*(np.where(good.reshape((-1,) + (1,) * (part.ndim - 1)), part, other) for part, other in pairs))

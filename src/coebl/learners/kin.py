@@ -73,7 +73,6 @@ class Kin(BeliefLearner):
         return super().reason_not_to_play(seat)
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self._prior = 1 / prior_variance(seat, self.own, self.noise)  # the visits that it is worth
         self._age(1)
         mutation = Inherited(self.mutation, self.own, self.noise)

@@ -50,8 +50,7 @@ class BlumMansour(Learner):
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         """Return a reason also if the learner is not such a bandit, or cannot play."""
-        reason = super().reason_not_to_play(seat)
-        if reason is not None:
+        if reason := super().reason_not_to_play(seat):
             return reason
         if self.learner.kind() != "bandit" or not self.learner.importance_weighted:
             return (
@@ -61,7 +60,6 @@ class BlumMansour(Learner):
         return self.learner.reason_not_to_play(_of_copies(seat))
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.copies = self.learner.seated(_of_copies(seat))  # those of a run follow one another
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), p
 
@@ -172,7 +170,6 @@ class HartMasColell(Learner):
     decay: Annotated[float, Range(0, 1)] = 0.24
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.outcomes = 0
         self.last = seat.at(seat.zeros().astype(np.int64))  # the index of the last action, if there was one
         self.earned = seat.zeros(seat.actions, seat.actions)  # (runs, m, m), W

@@ -39,7 +39,6 @@ class Thompson(BeliefLearner):
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.posterior = Posterior(seat, self.forgetting)
         self.solve = seat.maximin(remember=False)
 
@@ -52,33 +51,54 @@ class Thompson(BeliefLearner):
         self.posterior.add(seen.action, seen.opponent, seen.reward)
 
 
-_CITES = (
-    "Li, Liu, Pu, Liang and Luo (2024). Optimistic Thompson sampling for no-regret learning in unknown games. "
-    "arXiv:2402.09456."
-)
+@dataclass
+class _OptimisticHedge(BeliefLearner):
+    """Hedge on optimistic payoffs against the opponent's actions, by the posterior of the rounds before."""
+
+    sees = frozenset({"opponent"})
+    needs_horizon = True
+
+    def start(self, seat: Seat) -> None:
+        self.posterior: Posterior | GaussianProcess = Posterior(seat, self.forgetting)
+        self.score = seat.zeros(seat.actions)  # (runs, m), sums of optimistic payoffs in [0, 1], or of regrets
+        if self.needs_horizon:
+            self.rate = hedge_rate(seat)
+
+    def policy(self, t: int) -> Floats:
+        return softmax(self.score, self.rate)
+
+    def observe(self, t: int, seen: Seen) -> None:
+        self.score += self._gain(self.imagine(seen.opponent))
+        self.posterior.add(seen.action, seen.opponent, seen.reward)
+
+    def imagine(self, opponent: Ints) -> Floats:
+        """Return the optimistic payoff of each action, clipped to the range: (runs, m)."""
+        mean, deviation = self.posterior.against(opponent)
+        payoffs: Floats = np.clip(mean + deviation * self._optimism(), *self.seat.payoff_range)
+        return payoffs
+
+    def _optimism(self) -> float | Floats:
+        """Return by how many deviations a payoff exceeds its mean: a number, or (runs, m)."""
+        raise NotImplementedError
+
+    def _gain(self, payoffs: Floats) -> Floats:
+        return self.seat.unit(payoffs)
 
 
 @dataclass
-class _Ots(BeliefLearner):
-    """Imagined payoffs against the opponent's action: the largest of several posterior draws each."""
+class _Ots(_OptimisticHedge):
+    """The largest of several posterior draws of each payoff."""
 
-    sees = frozenset({"opponent"})
-    cites = _CITES
+    cites = (
+        "Li, Liu, Pu, Liang and Luo (2024). Optimistic Thompson sampling for no-regret learning in unknown games. "
+        "arXiv:2402.09456."
+    )
 
     draws: Annotated[int, Range(1)] = 10
 
-    def start(self, seat: Seat) -> None:
-        self.seat = seat
-        self.posterior = Posterior(seat, self.forgetting)
-        self.score = seat.zeros(seat.actions)  # (runs, m), sums of imagined payoffs, or of regrets
-
-    def imagine(self, opponent: Ints) -> Floats:
-        """Return the largest of the draws ~ N(mean, variance) of each action, clipped to the range: (runs, m)."""
-        mean, deviation = self.posterior.against(opponent)
-        largest = self.seat.random.normal(self.draws, self.seat.actions).max(axis=1)  # (runs, m)
-        low, high = self.seat.payoff_range
-        payoffs: Floats = np.clip(mean + deviation * largest, low, high)
-        return payoffs
+    def _optimism(self) -> Floats:
+        largest: Floats = self.seat.random.normal(self.draws, self.seat.actions).max(axis=1)
+        return largest
 
     def cost(self, actions: int, opponent_actions: int) -> float:
         """Ten normal numbers per action and round."""
@@ -107,18 +127,6 @@ class OtsHedge(_Ots):
 
     name = "ots-hedge"
     title = "OTS-Hedge"
-    needs_horizon = True
-
-    def start(self, seat: Seat) -> None:
-        super().start(seat)
-        self.rate = hedge_rate(seat)
-
-    def policy(self, t: int) -> Floats:
-        return softmax(self.score, self.rate)
-
-    def observe(self, t: int, seen: Seen) -> None:
-        self.score += self.seat.unit(self.imagine(seen.opponent))
-        self.posterior.add(seen.action, seen.opponent, seen.reward)
 
 
 @dataclass
@@ -140,21 +148,21 @@ class OtsRm(_Ots):
 
     name = "ots-rm"
     title = "OTS-RM"
+    needs_horizon = False
 
     def policy(self, t: int) -> Floats:
         self.current = regret_matching(self.score)  # (runs, m)
         return self.current
 
-    def observe(self, t: int, seen: Seen) -> None:
-        self.score += regret_of(self.imagine(seen.opponent), self.current)
-        self.posterior.add(seen.action, seen.opponent, seen.reward)
+    def _gain(self, payoffs: Floats) -> Floats:
+        return regret_of(payoffs, self.current)
 
 
 _NEGLIGIBLE = 1e-10  # the variance of a payoff that features may leave out
 
 
 @dataclass
-class GpMw(BeliefLearner):
+class GpMw(_OptimisticHedge):
     """Hedge on upper confidence bounds of a Gaussian process (Sessa et al. 2019, Algorithm 1).
 
     Once it has seen the opponent's action, each of its actions gets the bound mean + beta * deviation on its payoff
@@ -179,8 +187,6 @@ class GpMw(BeliefLearner):
 
     name = "gp-mw"
     title = "GP-MW"
-    sees = frozenset({"opponent"})
-    needs_horizon = True
     cites = (
         "Sessa, Bogunovic, Kamgarpour and Krause (2019). No-regret learning in unknown games with correlated payoffs. "
         "NeurIPS."
@@ -195,20 +201,12 @@ class GpMw(BeliefLearner):
         return usual + (0.0042 * min(actions, 17) ** 2 * min(opponent_actions, 17) ** 2 if self.kernel == "rbf" else 0)
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
-        self.rate = hedge_rate(seat)
-        self.score = seat.zeros(seat.actions)  # (runs, m), sums of optimistic payoffs in [0, 1]
-        belief = Posterior if self.kernel == "independent" else GaussianProcess
-        self.posterior = belief(seat, self.forgetting)
+        super().start(seat)
+        if self.kernel == "rbf":
+            self.posterior = GaussianProcess(seat, self.forgetting)
 
-    def policy(self, t: int) -> Floats:
-        return softmax(self.score, self.rate)
-
-    def observe(self, t: int, seen: Seen) -> None:
-        mean, deviation = self.posterior.against(seen.opponent)
-        low, high = self.seat.payoff_range
-        self.score += self.seat.unit(np.clip(mean + self.beta * deviation, low, high))
-        self.posterior.add(seen.action, seen.opponent, seen.reward)
+    def _optimism(self) -> float:
+        return self.beta
 
 
 class GaussianProcess:

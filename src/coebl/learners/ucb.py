@@ -97,7 +97,6 @@ class MaximinUcb(BeliefLearner):
 
     def start(self, seat: Seat) -> None:
         assert seat.horizon is not None
-        self.seat = seat
         self.tally = Tally(seat, self.forgetting)
         self.log_term = 4 * log(seat.horizon)  # 4 log(1 / delta), with delta = 1 / T
         _, high = seat.payoff_range
@@ -149,7 +148,6 @@ class FictitiousPlay(BeliefLearner):
     c: Annotated[float, Range(0)] = 2.0
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.tally = Tally(seat, self.forgetting)
         self.seen = seat.zeros(seat.opponent_actions)  # (runs, k), how often the others played each joint action
         self.inverse = 1 / np.maximum(self.tally.count, _NEVER)  # (runs, m, k), 1 / n
@@ -199,7 +197,6 @@ class ExploreThenCommit(Learner):
     visits: Annotated[int, Range(1)] = 5
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.tally = Tally(seat)
         self.solve = seat.maximin(many_ties=True)  # unvisited pairs are all equal
         self.exploration = self.visits * seat.actions * seat.opponent_actions  # rounds
