@@ -366,7 +366,7 @@ class Cga(Search):
     """Competitive cGA: marginals for both sides, moved towards the better of two samples.
 
     An iteration takes 4 queries. Of n bits, K = scale sqrt(n) ln n, the size of the population that the marginals
-    stand for (Harik, Lobo and Goldberg 1999).
+    represent (Harik, Lobo and Goldberg 1999).
 
         p_i = q_i = 1/2
         each iteration: draw x1, x2 from p and y1, y2 from q

@@ -1,4 +1,4 @@
-"""What players of all spaces share: a learner that is seated alone, and the file of its state.
+"""The base of players in all spaces: a learner that is seated alone, and the file of its state.
 
 The file is JSON and arrays in one .npz, nothing that runs. Within a major version of coebl every later version reads
 it: a format only gains keys, and keys that are not known are ignored.

@@ -1,4 +1,4 @@
-"""The records of a player: its recent outcomes, and what they say about the game. Independent of its learner."""
+"""The records of a player: its recent outcomes, and estimates of the game from all outcomes, for any learner."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class Records:
             history[name] = arrays["history"][name]
         outcomes = int(arrays["totals"][0])
         if len(history) != min(outcomes, KEPT):
-            raise ValueError("its history has another length than it says")
+            raise ValueError("its history does not have the length that it states")
         size = next(size for size in (2**power for power in range(4, 64)) if size >= len(history))
         self._recent = np.zeros(size, _OUTCOME)
         self._recent[np.arange(outcomes - len(history), outcomes) % KEPT] = history
@@ -181,7 +181,7 @@ class Records:
         limits = {"advised": (UNKNOWN, m), "action": (0, m), "opponent": (UNKNOWN, k if k > 1 else 2**31)}
         for name, (first, end) in limits.items():
             if not ((history[name] >= first) & (history[name] < end)).all():
-                raise ValueError(f"its history has another number of {name}s than it says")
+                raise ValueError(f"its history has an impossible value of {name}")
         finite = np.concatenate([history["reward"], self.means.ravel(), [self.mean_reward]])
         sums = np.concatenate(
             [history["probability"], self.visits.ravel(), [self._around, self._within, self._freedom]]

@@ -15,8 +15,9 @@ be of older rounds. A learner therefore does not take its newest policy for the 
 it divides by the probability of the action, it declares `importance_weighted`, and uses seen.probability.
 
 Everything is in the learner's *own view*, in either seat: its actions are the rows, and its reward is to be maximised.
-Rewards and payoffs are in one scale, whatever the units of the game: counted from the middle of their known range, in
-units of the standard deviation of their noise (`coebl.engine.units`). So formulas that assume unit noise are right.
+Rewards and payoffs are in a scale that does not depend on the units of the game: counted from the middle of their known
+range, in units of the standard deviation of their noise (`coebl.engine.units`). So formulas that assume unit noise are
+right.
 
 In a game of several players the opponent is all others together, and its action their joint action. In a game that is
 not zero-sum, a learner that solves for a maximin of its beliefs declares aim = "security": it plays safe.
@@ -70,7 +71,7 @@ _OTHER: dict[Plays, str] = {  # the repair, by what the game has
 }
 
 Aim = Literal["response", "security"]
-"""What a learner aims at in a game that is not zero-sum."""
+"""The aims that a learner may declare for games that are not zero-sum."""
 AIMS: dict[Aim, str] = {
     "response": "to earn much against what the others play",
     "security": "at the security strategy, the maximin of its payoffs over the joint actions of the others",
@@ -126,7 +127,7 @@ class Seat:
     random: Random  # the learner's private streams, one per run
     shown_payoff: Floats | None = None  # (actions, opponent_actions), where `game` is declared
     backend: Backend = CPU  # of its arrays: NumPy on the CPU, or CuPy on a GPU
-    space: Space | None = None  # of its actions: Bits(n), or Indices(m), which None stands for
+    space: Space | None = None  # of its actions: Bits(n), or Indices(m), for which None is short
     shown_answer: Callable[[Floats], Ints] | None = None  # best responses to genomes, where `game` is declared
 
     @property

@@ -339,7 +339,7 @@ class HillClimber(Learner):
 
 @dataclass
 class AsAtoms(Learner):
-    """A learner of matrix games that takes each of the 2^n genomes for an action of its own: at most 10 genes.
+    """A learner of matrix games that treats each of the 2^n genomes as an action: at most 10 genes.
 
     This lets it play against learners of genomes. Its mixture over genomes is not one of independent genes, so it draws
     the genome itself and plays it with certainty: metrics of its policies are those of single genomes. To measure it

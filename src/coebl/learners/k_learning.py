@@ -91,7 +91,7 @@ class EntropicSolver:
     Newton's, on the variables that are not held at 0 (Bertsekas 1982), halved until it descends. The error of lambda is
     of second order in that of z, so the whole converges quadratically: three or four steps from the last solution.
 
-    tau needs no floor of its own: g grows as the square of z, since no variance is 0, so the minimum has tau > 0.
+    tau needs no separate floor: g grows as the square of z, since no variance is 0, so the minimum has tau > 0.
 
     Each solve starts from the last solution. The certificate does not depend on how z was found: the objective is
     convex and homogeneous of degree 1 in (y, tau), so it is at least its linear form at any point, min_j dg/dz_j + tau

@@ -188,7 +188,7 @@ class BestResponse(Responder):
 
     name = "best-response"
     title = "best response"
-    colour = 11  # of no learner with a colour of its own
+    colour = 11  # which no other learner sets
     sees = frozenset({"game", "policy"})
     plays = frozenset({"indices", "bits"})
     improves = False

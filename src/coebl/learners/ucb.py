@@ -123,9 +123,9 @@ class FictitiousPlay(BeliefLearner):
     """Fictitious play (Brown 1951) with estimated payoffs: the best response to how often others played what.
 
     Payoffs are estimated by mean rewards, plus a bonus for pairs of actions with few visits, as in UCB1. Without that
-    optimism, c = 0, it may never return to an action that disappointed once, and takes what it does not know for the
-    middle of the range. It answers the observed mix of the joint actions of all others, so those who foresee that can
-    exploit it; in Shapley's game it goes round for ever.
+    optimism, c = 0, it may never return to an action that disappointed once, and treats unknown payoffs as the middle
+    of the range. It answers the observed mix of the joint actions of all others, so those who foresee that can
+    exploit it; in Shapley's game it cycles for ever.
 
         each round t, with n_ij the visits of a pair, mean_ij its mean reward, and f_j how often the others played j:
           B_ij = mean_ij + sqrt(c log(t + 1) / n_ij), but at most the top of the known range, which is B_ij if n_ij = 0
@@ -175,8 +175,8 @@ class ExploreThenCommit(Learner):
 
     A player cannot choose the opponent's action. So each action is played visits * k times in the first
     visits * m * k rounds, in turns of m rounds in a random order each, and each pair is visited `visits` times on
-    average against an opponent who explores alike, and exactly that often against one who holds each of its actions for
-    a turn of m rounds. An order that is not drawn would pair two such players in the same actions again and again.
+    average against an opponent who explores in the same way, and exactly that often against one who holds each of its
+    actions for a turn of m rounds. A fixed order would pair two such players in the same actions again and again.
 
         in rounds 1 .. visits m k: play every action once in m rounds, in a new random order; update mean_ij
         then: play maximin(mean) in every round
