@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
-from coebl.engine.insight import Insight
 from coebl.engine.player_file import Saved
-from coebl.engine.records import UNKNOWN, Labels, Outcome, Records, Ticket
+from coebl.engine.records import UNKNOWN, Insight, Labels, Outcome, Records, Ticket, have_moved, learn_units
 from coebl.engine.state import StateError
-from coebl.engine.units import Units, check_noise, check_reward, check_scale, have_moved, learn_units
+from coebl.engine.units import Units, check_noise, check_reward, check_scale
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
 
