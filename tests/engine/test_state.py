@@ -130,7 +130,6 @@ class Custom(Learner):
     scale: float = 1.0
 
     def start(self, seat):
-        self.seat = seat
         self.memory = Memory(seat.actions)
         self.again = self.memory  # shared
         self.memory.owner = self  # a cycle

@@ -45,7 +45,6 @@ class Drawing(Learner):
     importance_weighted = True
 
     def start(self, seat):
-        self.seat = seat
         self.spread = seat.full(0.1, seat.actions)
 
     def policy(self, t):

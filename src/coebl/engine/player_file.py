@@ -73,10 +73,9 @@ class Contestant:
 
     def _seat_learner(self, state: State | None = None) -> Seated:
         """Start the learner, in the state of an equal player if one is given."""
-        seed, space, shape = self.seed + (self._restarts << 128), self._space, (self._space.width, self._others)
-        shown = space if space.shape else None
-        seat = build_seat(self.learner, [seed], shape, self.horizon, self._units.seen_range, space=shown)
-        seated = Seated(self.learner, seat, self._units, [seed], space)
+        seed, shape = self.seed + (self._restarts << 128), (self._space.width, self._others)
+        seat = build_seat(self.learner, [seed], shape, self.horizon, self._units.seen_range, space=self._space)
+        seated = Seated(self.learner, seat, self._units, [seed])
         seated.begin_block(1)
         if state is not None:
             seated.restore(state)

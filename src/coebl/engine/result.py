@@ -346,10 +346,10 @@ class Recorder:
             return
         held = [seated.beliefs() for seated in table.seats]
         if not any(held):
-            players = " nor ".join(dict.fromkeys(str(player) for player in table.match.players))
+            names = list(dict.fromkeys(map(str, table.match.players)))
+            none = f"neither {' nor '.join(names)} has any" if len(names) > 1 else f"{names[0]} has none"
             raise InputError(
-                f"keep has beliefs, and {players} has none; accepted: with a learner that estimates the payoffs, such "
-                "as coebl or ucb."
+                f"keep has beliefs, and {none}; accepted: with a learner that estimates payoffs, such as coebl or ucb."
             )
         self._beliefs.append(held)
 

@@ -32,18 +32,11 @@ class _Exp3(Learner):
         self.score = seat.zeros(seat.actions)  # (runs, m), S: the estimated total reward of every action
 
     def policy(self, t: int) -> Floats:
-        return exp3_policy(self.score, t)
-
-
-def exp3_policy(score: Floats, t: int) -> Floats:
-    """Return P_i = (1 - gamma) softmax(eta S)_i + gamma / m, with the rates of round t: (runs, m) from (runs, m)."""
-    m = score.shape[-1]
-    log_m = log(m)
-    gamma = min(1.0, sqrt(m * log_m / t))
-    eta = sqrt(2 * log_m / (t * m))
-    weight = exponential_weights(score, eta)
-    mixed: Floats = (1 - gamma) * weight / weight.sum(axis=-1, keepdims=True) + gamma / m
-    return mixed
+        m, log_m = self.seat.actions, log(self.seat.actions)
+        gamma = min(1.0, sqrt(m * log_m / t))
+        weight = exponential_weights(self.score, sqrt(2 * log_m / (t * m)))
+        mixed: Floats = (1 - gamma) * weight / weight.sum(axis=-1, keepdims=True) + gamma / m
+        return mixed
 
 
 @dataclass
