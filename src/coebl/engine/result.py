@@ -280,7 +280,8 @@ class Ends:
     A run ends when its condition is first met, or after its last round. So its numbers do not depend on the batch.
     """
 
-    def __init__(self, runs: int) -> None:
+    def __init__(self, runs: int, condition: Callable[[Block], Booleans] | None = None) -> None:
+        self._condition = condition  # where it is met, (rounds, runs), by block
         self.metrics: dict[str, Floats] = {}  # name to (runs,)
         self.policies: list[Floats] = []  # per seat: (runs, width)
         self.times = np.full(runs, np.nan)
@@ -302,6 +303,18 @@ class Ends:
             kept[runs] = policy
         self.times[runs] = times
 
+    def take(self, block: Block, measures: Sequence[Metric]) -> None:
+        """Note the state of every open run: in the first round in which it meets its condition, or in the last one."""
+        assert self._condition is not None
+        to_host = block.backend.to_host
+        runs = np.flatnonzero(self.open)
+        met = to_host(self._condition(block))[:, runs]
+        hit = met.any(axis=0)
+        last = np.where(hit, met.argmax(axis=0), block.rounds - 1)
+        metrics = {metric.name: to_host(metric(block))[last, runs] for metric in measures}
+        policies = [to_host(policy)[last, runs] for policy in block.policies]
+        self.put(runs, metrics, policies, np.where(hit, block.first_round + last, np.nan))
+
     def columns(self, hits: bool = True) -> dict[str, Floats]:
         """Return the metrics, and those of hitting times if there was a condition, as a result has them: (1, runs)."""
         timed = {HittingTime.name: self.times, Hit.name: (~self.open).astype(np.float64)} if hits else {}
@@ -316,11 +329,9 @@ class Recorder:
         metrics: Sequence[Metric],
         rounds: Ints,
         keep: Collection[Keep],
-        until: Callable[[Block], Booleans] | None = None,
-        runs: int = 0,
+        ends: Ends | None = None,
     ) -> None:
-        self._metrics, self._rounds = metrics, rounds
-        self._until, self._ends = until, Ends(runs)
+        self._metrics, self._rounds, self._ends = metrics, rounds, ends
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
         self._kept: dict[str, list[list[Floats | Ints]]] = {
             name: [] for name in keep if name not in ("counts", "beliefs")
@@ -333,7 +344,7 @@ class Recorder:
     @property
     def done(self) -> bool:
         """True if every run has met its condition."""
-        return self._until is not None and not self._ends.open.any()
+        return self._ends is not None and not self._ends.open.any()
 
     def block_end(self, first: int) -> int:
         """Return the last round of a block that begins here: beliefs are those at the end of a block."""
@@ -353,22 +364,11 @@ class Recorder:
             )
         self._beliefs.append(held)
 
-    def _take_ends(self, block: Block, met: Booleans) -> None:
-        """Note the state of every open run: in the first round in which it meets its condition, or in the last one."""
-        to_host = block.backend.to_host
-        runs = np.flatnonzero(self._ends.open)
-        met = to_host(met)[:, runs]
-        hit = met.any(axis=0)
-        last = np.where(hit, met.argmax(axis=0), block.rounds - 1)
-        metrics = {metric.name: to_host(metric(block))[last, runs] for metric in self._metrics}
-        policies = [to_host(policy)[last, runs] for policy in block.policies]
-        self._ends.put(runs, metrics, policies, np.where(hit, block.first_round + last, np.nan))
-
     def take(self, block: Block) -> None:
         """Add the next block."""
         started, to_host = time.perf_counter(), block.backend.to_host
-        if self._until is not None:
-            self._take_ends(block, self._until(block))
+        if self._ends is not None:
+            self._ends.take(block, self._metrics)
             self._seconds += time.perf_counter() - started
             return
         first = block.first_round
@@ -398,12 +398,12 @@ class Recorder:
             seeds=np.array(table.seeds),
             rounds=self._rounds,
             metrics=self._ends.columns()
-            if self._until
+            if self._ends
             else {name: np.concatenate(parts) for name, parts in self._recorded.items()},
-            policies=self._ends.policies if self._until else [to_host(policy) for policy in self._last],
+            policies=self._ends.policies if self._ends else [to_host(policy) for policy in self._last],
             kept=kept,
             seconds=table.seconds | {"metrics": self._seconds},
-            classes={metric.name: type(metric) for metric in self._metrics} | (HITS if self._until else {}),
+            classes={metric.name: type(metric) for metric in self._metrics} | (HITS if self._ends else {}),
         )
 
 
