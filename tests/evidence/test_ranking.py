@@ -86,6 +86,14 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
         (1, "d", 0, 1, 0),
     ]  # "e" met nobody
     assert str(Ranking("regret", order, found, [])) == "a, b, c and d share the first place of 4 learners."
+    found = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=2", "b", 1)]
+    order = ranked(["a:c=1", "a:c=2", "b"], found)
+    assert [(one.rank, one.learner) for one in order] == [(1, "a:c=2"), (2, "b"), (0, "a:c=1")], "only its own setting"
+    ranking = Ranking("regret", order, found, [])
+    assert str(ranking) == "a:c=2 comes first of 2 learners: of its 2 pairings it wins 1 and loses 1."
+    assert [row["rank"] for row in ranking.table(ranking.names)] == ["1", "2", "-"]
+    assert "is not ranked" in ranking.caveat
+    assert [one.rank for one in ranked(["a:c=1", "a:c=2"], found[:1])] == [1, 2], "a sweep"
     level = [pairing("a", "b", 0, p=1.0)]
     assert "None of the 2 learners is shown" in str(Ranking("regret", ranked("ab", level), level, []))
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.modules import require
+from coebl.core.specs import split_spec
 from coebl.core.text import counted
 from coebl.evidence.statistics import Estimate, correct, zero_tests
 from coebl.games.game import SEATS
@@ -330,12 +331,14 @@ class Ranking:
     def caveat(self) -> str:
         """A warning if scores are against different opponents."""
         warning = "Not all learners met each other, so the scores are against different opponents."
+        if any(not entry.rank for entry in self.learners):
+            warning += " One that met only its own other settings is not ranked."
         return "" if self.all_met else f"{warning} To compare two learners on common ones: coebl compare."
 
     def table(self, names: Mapping[str, str]) -> list[dict[str, str]]:
         """Return the learners under these names with their wins and scores; with their pairings, if these differ."""
         return [
-            {"rank": str(entry.rank), "learner": names[entry.learner]}
+            {"rank": str(entry.rank or "-"), "learner": names[entry.learner]}
             | {"won": str(entry.won), "undecided": str(entry.undecided), "lost": str(entry.lost)}
             | ({} if self.all_met else {"pairings": f"{entry.met} of {self.most}"})
             | {"score": f"{entry.score:+.2f}"}
@@ -351,11 +354,12 @@ class Ranking:
         best = first[0]
         if not best.won:
             return f"None of the {len(self.learners)} learners is shown to beat another one."
+        count = sum(entry.rank > 0 for entry in self.learners)
         if len(first) > 1:
             *others, last = (names[entry.learner] for entry in first)
-            return f"{', '.join(others)} and {last} share the first place of {len(self.learners)} learners."
+            return f"{', '.join(others)} and {last} share the first place of {count} learners."
         return (
-            f"{names[best.learner]} comes first of {len(self.learners)} learners: of its "
+            f"{names[best.learner]} comes first of {count} learners: of its "
             f"{counted(best.met, 'pairing')} it wins {best.won} and loses {best.lost}."
         )
 
@@ -387,24 +391,31 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
 
 
 def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]:
-    """The learners that met any other, best first; equal scores share a rank."""
+    """The learners that met any other, best first; equal scores share a rank.
+
+    If others met different learners, one that met only its own other settings has rank 0, and comes last.
+    """
     signs: dict[str, list[int]] = {learner: [] for learner in learners}  # of its pairings: 1 won, 0 undecided, -1 lost
     gains: dict[str, list[float]] = {learner: [] for learner in signs}
+    rivals: set[str] = set()  # those that met a different learner
     for pairing in pairings:
+        if split_spec(pairing.first).name != split_spec(pairing.second).name:
+            rivals |= {pairing.first, pairing.second}
         for learner, side in ((pairing.first, 1), (pairing.second, -1)):
             signs[learner].append(side * pairing.advantage.sign)
             gains[learner].append(side * pairing.advantage.mean / (1 if pairing.own else pairing.rounds))
     score = {learner: sum(outcomes) / len(outcomes) for learner, outcomes in signs.items() if outcomes}
+    rivals = rivals or {*score}
     return [
         Ranked(
-            rank=1 + sum(other > score[learner] for other in score.values()),
+            rank=1 + sum(score[other] > score[learner] for other in rivals) if learner in rivals else 0,
             learner=learner,
             won=signs[learner].count(1),
             undecided=signs[learner].count(0),
             lost=signs[learner].count(-1),
             taken=sum(gains[learner]) / len(gains[learner]),
         )
-        for learner in sorted(score, key=lambda learner: -score[learner])
+        for learner in sorted(score, key=lambda learner: (learner not in rivals, -score[learner]))
     ]
 
 
