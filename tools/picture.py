@@ -12,7 +12,6 @@ import numpy as np
 
 from coebl import simulate
 from coebl.core.text import number_text, with_minus
-from coebl.evidence.statistics import ALPHA
 from coebl.naming import game_title, learner_style, learner_title, metric_words
 from coebl.papers import Variant
 from coebl.papers.ijcai2025 import (
@@ -78,7 +77,7 @@ def draw_picture(checks: Checks) -> Figure:
         )
         figure.supxlabel(
             f"pseudo-regret of the baseline, mean of {min(seeds)} seeds; shades by square root, one scale for all.\n"
-            "Hatched: undecided at 5 % after Holm's correction; °: decided before that correction only.",
+            "Hatched: undecided at 5 % after Holm's correction over the matches of a panel.",
             fontsize=8.5,
             color=NOTE,
         )
@@ -134,10 +133,9 @@ def _matrix(variant: Variant, checks: Mapping[str, CheckValues]) -> list[list[Ch
 
 
 def _text(check: CheckValues) -> str:
-    """The number of a match, marked if it would be decided without Holm's correction."""
+    """The number of a match."""
     value = float(check["measured"])
-    before_only = "°" if check["verdict"] == _OPEN and min(check["p_for"], check["p_against"]) <= ALPHA else ""
-    return with_minus(number_text(value, 1 + max(1, math.floor(math.log10(abs(value)))), ",")) + before_only
+    return with_minus(number_text(value, 1 + max(1, math.floor(math.log10(abs(value)))), ","))
 
 
 def _draw(ax: Axes, rows: list[list[CheckValues]], largest: float) -> None:

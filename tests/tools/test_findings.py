@@ -1,12 +1,10 @@
 """docs/findings.md: every number in it comes from the results that are committed beside it."""
 
 import json
-import operator
 import re
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import t as student
 
 from coebl.papers.ijcai2025 import PAPER, SETTING
 from tools.findings import document
@@ -83,22 +81,16 @@ def test_the_picture_and_the_sentence_have_one_rule():
     """The first sentence counts the matches that are not hatched: those decided after Holm's correction."""
     checks = read_checks(RESULTS)
     figure = draw_picture(checks)
-    ratio = student.ppf(0.95, SEEDS - 1) / student.ppf(0.975, SEEDS - 1)
     for variant, ax in zip(PAPER.variants, figure.axes, strict=True):
         outcomes = [check["verdict"] for check in checks[variant].values()]
         hatched = {patch.get_xy() for patch in ax.patches if patch.get_hatch()}
         assert len(hatched) == outcomes.count("not significant")
         won, undecided, lost = (outcomes.count(word) for word in ("holds", "not significant", "fails"))
         assert ax.get_xlabel() == f"{won} won, {undecided} undecided, {lost} lost"
-        marked = {tuple(np.array(text.get_position()) - 0.5) for text in ax.texts if text.get_text().endswith("°")}
-        assert marked < hatched
-        apart = [  # each side by itself at 5 %: the 90 % interval does not contain 0
-            abs(check["measured"]) > ratio * (check["high"] - check["low"]) / 2 for check in checks[variant].values()
-        ]
-        assert len(marked) == sum(map(operator.and_, apart, (word == "not significant" for word in outcomes)))
+        assert {text.get_color() for text in ax.texts} == {"black"}, "on every shade"
     assert "after Holm's correction" in figure.get_supxlabel()
     wins, losses = (sum(one["verdict"] == word for one in checks["text"].values()) for word in ("holds", "fails"))
-    assert f"it wins {wins} of 39 matches (C14) and loses {losses};" in document(RESULTS)
+    assert f"As the paper's text states the algorithms, it wins {wins} and loses {losses};" in document(RESULTS)
 
 
 def test_reasons_are_reported_once_for_variants_with_the_same():

@@ -69,6 +69,8 @@ def test_the_outcome_says_what_is_ranked(played, coebl):
     assert "best-response" not in text
     assert "Nash" not in text
     page = json.loads((outcome.files / "summary.json").read_text())["page"]
+    assert "earns the most on average" in page["answer"]
+    assert not any("Nash" in word or "\\x" in word for row in [page["header"], *page["rows"]] for word in row)
     assert "Payoff, %" in page["header"]
     assert "Swap regret, %" in page["header"]
     assert coebl("report", str(results.store.folder))[0] == 0

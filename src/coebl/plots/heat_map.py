@@ -98,14 +98,15 @@ def draw_matrix(
 
     sizes = np.abs(scale)
     shades = np.sign(numbers) * np.sqrt(np.abs(numbers) / (sizes[np.isfinite(sizes)].max(initial=0.0) or 1.0))
-    # a mesh is sharp at any size, unlike an image; 1.25 keeps the darkest cells light enough for their words
-    ax.pcolormesh(shades, cmap=blue_orange(), vmin=-1.25, vmax=1.25, edgecolor="white", linewidth=1)
+    end = 2 if any(words.values()) else 1.25  # so that the darkest cells are light enough for black words
+    # a mesh is sharp at any size, unlike an image
+    ax.pcolormesh(shades, cmap=blue_orange(), vmin=-end, vmax=end, edgecolor="white", linewidth=1)
     for (row, column), text in words.items():
-        style: dict[str, Any] = {"color": "white" if abs(shades[row, column]) > 0.72 else "black"}
+        style: dict[str, Any] = {"color": "black"}
         if (row, column) in hatched:
             ax.add_patch(Rectangle((column, row), 1, 1, fill=False, hatch="////", edgecolor="0.72", linewidth=0))
             box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
-            style = {"color": "black", "fontstyle": "italic", "bbox": box}
+            style |= {"fontstyle": "italic", "bbox": box}
         ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=fontsize, **style)
     ax.set_ylim(len(numbers), 0)
     ax.xaxis.tick_top()

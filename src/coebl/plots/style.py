@@ -74,8 +74,11 @@ def new_figure(width: float = COLUMN, height: float = 2.4) -> Figure:
 
 def lay_out(figure: Figure) -> None:
     """Make room for all labels, once: the layout engine of a figure would do so at every saving, and draw twice."""
+    from matplotlib import rcParams
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+    if isinstance(rcParams["savefig.dpi"], float):
+        figure.dpi = rcParams["savefig.dpi"]  # letters are not equally wide at every resolution
     ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.05).execute(figure)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
             ax.tick_params(axis="y", length=0)
             ax.spines["left"].set_visible(False)
             ax.grid(visible=False, axis="y")
-        figure.suptitle(_finding(rows, titles, standings.general), fontsize=9, fontweight="bold")
+        figure.suptitle(textwrap.fill(drawable(finding(standings, titles)), 56), fontsize=9, fontweight="bold")
         seats = "every seat" if standings.general else "both seats"
         figure.supxlabel(
             "% of the payoff range per round, with 95 % intervals over games\n"
@@ -89,16 +90,17 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
         return figure
 
 
-def _finding(rows: Sequence[Standing], titles: Mapping[str, str], general: bool = False) -> str:
+def finding(standings: Standings, titles: Mapping[str, str]) -> str:
     """Return the leaders by their means, without the learners that are there for reference, in words."""
+    rows = standings.standings
     contenders = [entry for entry in rows if entry.kind not in REFERENCES]
     who = "Of the bandits, " if 0 < len(contenders) < len(rows) else ""
     most = max(contenders or rows, key=lambda entry: entry.advantage.mean)
     least = min(contenders or rows, key=lambda entry: entry.regret.mean)
-    names = [drawable(titles[entry.learner]) for entry in (most, least)]
+    names = [titles[entry.learner] for entry in (most, least)]
     second = "" if most is least else f"{names[1]} "
-    least_of = "has the least swap regret" if general else "loses the least to a best response"
-    return textwrap.fill(f"{who}{names[0]} earns the most on average, and {second}{least_of}", 56)
+    least_of = "has the least swap regret" if standings.general else "loses the least to a best response"
+    return f"{who}{names[0]} earns the most on average, and {second}{least_of}"
 
 
 # The verdicts
@@ -119,7 +121,7 @@ def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
     }
     with look():
         shares = [_SHARE[statement["kind"]] for statement in statements]
-        figure = new_figure(2.3 + sum(shares), 1.9 + 0.17 * len(games))
+        figure = new_figure(2.9 + sum(shares), 1.9 + 0.17 * len(games))
         panels = figure.subplots(1, len(shares), width_ratios=shares, sharey=True, squeeze=False)[0]
         for ax, statement in zip(panels, statements, strict=True):
             draw[statement["kind"]](ax, statement, trial, titles)
@@ -127,12 +129,26 @@ def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
             ax.tick_params(length=0)
             if statement["kind"] != "head-to-head":
                 ax.tick_params(axis="x", labelsize=6, rotation=90)
-        labels = [f"{one_line(game_title(game), 34)}  {played['rounds']:,}" for game, played in games.items()]
+        labels = [f"{one_line(_short_title(game), 52)}  {played['rounds']:,}" for game, played in games.items()]
         panels[0].set_yticks(np.arange(len(games)) + 0.5, labels, fontsize=6)
         panels[0].set_ylim(len(games), 0)
         panels[0].text(-0.01, 1.005, "game  rounds", transform=panels[0].transAxes, ha="right", va="bottom", color=NOTE)
         lay_out(figure)
     return figure
+
+
+def _short_title(game: str) -> str:
+    """Return the title of a game without its seed; of a game inside another one, its own, and what is done with it.
+
+    >>> _short_title("scaled:game=random-gaussian:m=6+n=3+seed=7,scale=0.1").replace("\u00a0", " ")
+    'Random, normal, 6 × 3, scaled'
+    """
+    inner = re.search(r"\bgame=([^,]+)", game)
+    title = _short_title(inner[1].replace("+", ",")) if inner else re.sub(r",? seed\W+\d+", "", game_title(game))
+    done = [game.partition(":")[0]] * bool(inner) + [
+        f"{noise} noise" for noise in re.findall(r"\bnoise=([\w-]+)", game)
+    ]
+    return ", ".join([re.sub(r"m\W+(\d+), n\W+(\d+)", r"\1 × \2", title), *done])
 
 
 def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:

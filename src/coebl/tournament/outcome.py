@@ -23,7 +23,7 @@ from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, known_to, learner_titles
 from coebl.plots import save
 from coebl.study import Results, Study
-from coebl.tournament.figures import plot_standings, plot_trial
+from coebl.tournament.figures import finding, plot_standings, plot_trial
 from coebl.tournament.standings import Standing, Standings, kinds_in, measure, payoff_width, standings
 from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import Suite, opponents_of, shortest
@@ -51,6 +51,7 @@ class Column(NamedTuple):
 
 
 _SHARE = "in % of the payoff range per round"
+_ALSO_ON_PAGE = ("self, %", "microseconds")
 _SAME = "among copies of each learner in all other seats"
 
 
@@ -94,14 +95,13 @@ def _signed(estimate: Estimate) -> str:
 def table_of(ranking: Standings, columns: Iterable[Column] | None = None) -> list[list[str]]:
     """The cells of the ranking, a row per learner."""
     chosen = columns_of(ranking.general) if columns is None else list(columns)
-    return [[printable(column.text(entry)) for column in chosen] for entry in ranking.standings]
+    return [[printable(column.text(entry).replace("\u00a0", " ")) for column in chosen] for entry in ranking.standings]
 
 
-def legend(ranking: Standings) -> str:
+def legend(ranking: Standings, columns: Iterable[Column] | None = None) -> str:
     """Explain the columns in one paragraph."""
-    meanings = "; ".join(
-        f"{column.header}: {column.meaning}" for column in columns_of(ranking.general) if column.meaning
-    )
+    chosen = columns_of(ranking.general) if columns is None else columns
+    meanings = "; ".join(f"{column.header}: {column.meaning}" for column in chosen if column.meaning)
     return f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples."
 
 
@@ -216,11 +216,13 @@ def write_standings(
     save(plot_standings(ranking, known, own), target, "figure", ("svg", "png"), folder)
     titles = learner_titles([entry.learner for entry in ranking.standings], known)
     shown = named(ranking, titles)
-    page = {
-        "header": [column.header[:1].upper() + column.header[1:] for column in columns_of(ranking.general)],
-        "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(shown)],
+    columns = [column for column in columns_of(ranking.general) if column.brief or column.header in _ALSO_ON_PAGE]
+    page: dict[str, Any] = {
+        "answer": f"{finding(ranking, titles)}.",
+        "header": [column.header[:1].upper() + column.header[1:] for column in columns],
+        "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(shown, columns)],
         "sentences": sentences(shown, [titles[learner] for learner in own]),
-        "legend": legend(ranking),
+        "legend": legend(ranking, columns),
     }
     if ranking.general:
         page |= {"picture_text": "What each learner earns above the mean of all, and its swap regret", "is_wide": False}
