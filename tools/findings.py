@@ -75,9 +75,8 @@ def document(results: Path) -> str:
         reasons={claim: list(_reasons(by_variant)) for claim, by_variant in claims.items()},
         answer=finding(
             PAPER.page.answer,
-            main := PAPER.page.headline,
-            {id: [check["verdict"] for check in verdict["checks"]] for id, verdict in claims[main].items()},
-        ),
+            {id: [check["verdict"] for check in one["checks"]] for id, one in claims[PAPER.page.headline].items()},
+        ).replace("\n", " "),
     )
 
 

@@ -8,9 +8,10 @@ import pytest
 from report.browser import MATCHES, NAMES, PRESETS, VERDICTS, MadeUp, Page, make_page, name_of
 from report.verdicts import make_check, make_verdict
 
+MET = "rps", "ucb", "coebl:c=2"
 CHECKS = [
     make_check("ucb on rps", "fails", (0.005, -0.005, 0.015), 0.05),
-    make_check("exp3", "not significant", (2.9, 2.0, 3.8), 3.0, before=0.04, near=True),
+    make_check("exp3", "not significant", (2.9, 2.0, 3.8), 3.0, match=MET, before=0.04, near=True),
     make_check("more", "not testable"),
 ]
 CLAIM = make_verdict("C9", "text", "fails", checks=CHECKS, text="It wins.")
@@ -24,7 +25,9 @@ def path(tmp_path_factory, source):
         title="Answers",
         verdicts=[*VERDICTS, CLAIM],
         headline="C9",
-        answer="It loses {text[fails]} of {tested} matches {which}.",
+        source="On demos",
+        link="https://example.org/paper",
+        answer="Does it win? No.\nIt loses {text[fails]} of {tested} matches{which}.",
         presets=PRESETS,
         about={"name": "demo", "metrics": NAMES},
         left_out="2 games",
@@ -41,9 +44,11 @@ def answer(driver, path):
 
 
 def test_the_answer_and_what_is_left_out_come_first(answer):
-    assert answer.find(".answer").text == "It loses 1 of 2 matches that were run (C9, 3 in all)."
+    assert answer.find(".kicker a").get_attribute("href") == "https://example.org/paper"
+    assert answer.find(".answer").text == "Does it win? No."
+    assert answer.find(".numbers").text == "It loses 1 of 2 matches that were run (3 in all)."
     assert answer.find(".scores b").text == "plain"
-    assert answer.find(".score").get_attribute("aria-label") == "0 shown, 1 undecided, 1 refuted"
+    assert answer.find(".score").get_attribute("aria-label") == "0 hold, 1 undecided, 1 fail"
     assert answer.find(".score").text.split() == ["1", "1"], "what does not occur has no bar"
     assert "Left out: 2 games. For all of it: coebl reproduce" in answer.find(".banner").text
     assert answer.find("#citation-text").text == "@misc{demo}"
@@ -55,7 +60,7 @@ def test_every_number_of_a_claim_says_whose_it_is(answer):
     assert cell.find_element("css selector", ".found").get_attribute("title").startswith("ucb on rps: the mean 0.005")
     assert cell.size["height"] <= 29, "a line each"
     strip = cell.find_element("css selector", ".strip")
-    assert strip.get_attribute("aria-label") == "2 checks: 1 refuted, 1 undecided"
+    assert strip.get_attribute("aria-label") == "2 checks: 1 fails, 1 undecided"
     heights = answer.script("return [...arguments[0].children].map(bar => bar.getBoundingClientRect().height)", strip)
     assert len(set(heights)) == 2, "different without colour"
 
@@ -75,6 +80,12 @@ def test_the_heat_maps_have_one_scale(answer, source):
     for cell in cells:
         assert abs(cell["shade"]) == pytest.approx((abs(cell["mean"]) / largest) ** 0.5)
     assert answer.find("#maps-title").text == "Who beats COEBL?"
+    checked = {cell["learner"]: cell["decided"] for cell in cells if (cell["panel"], cell["game"][0]) == ("plain", "R")}
+    assert checked == {"UCB": False}, "as the claim decides"
+    assert answer.find("#maps .key").location["y"] < answer.find("#maps-chart").location["y"]
+    assert answer.find("#choices").location["y"] > answer.find("#verdicts").location["y"], (
+        "below what it does not change"
+    )
 
 
 def test_a_cell_of_the_heat_maps_tells_its_numbers_and_opens_its_curves(answer):
@@ -106,13 +117,13 @@ def test_a_claim_is_drawn_with_its_thresholds(answer):
     [place] = [one["place"] for one in [{"place": 4}]]
     rows = answer.rows(f"checks-{place}", "checks")
     assert [(row["measured"], row["threshold"], row["outcome"]) for row in rows] == [
-        (0.005, 0.05, "refuted"),
+        (0.005, 0.05, "fails"),
         (2.9, 3, "undecided"),
     ]
     assert "published" in answer.strings(f"checks-{place}")
     listed = answer.find(".detail:not([hidden]) .checks").text
-    assert "undecided (before correction only: shown) · the largest mean" in listed
-    assert "2 checks: 1 refuted, 1 undecided; 1 were not run" in listed
+    assert "undecided (before correction only: holds) · the largest mean" in listed
+    assert "2 checks: 1 fails, 1 undecided; 1 were not run" in listed
 
 
 def test_the_address_keeps_what_is_chosen(answer, driver):

@@ -78,6 +78,7 @@ def test_what_cannot_be_kept_is_rejected(line, mistake):
 
 def test_the_page_replays_them(driver, folder):
     page = Page(driver, write_page(Results(folder), folder / "page.html", Presentation(title="Kept")))
+    page.choose("#family", "Biased rock-paper-scissors")
     assert page.find("#replay-match").text == "UCB in self-play\nExp3 v UCB\nExp3 in self-play"
     page.script("document.getElementById('now').value = 0")
     page.script("document.getElementById('now').dispatchEvent(new Event('input'))")

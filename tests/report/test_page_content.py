@@ -156,7 +156,7 @@ def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
             "wanted": "above 5",
             "threshold": 5,
             "published": False,
-            "outcome": "refuted",
+            "outcome": "fails",
             "verdict": "fails",
             "before": "",
         }

@@ -44,10 +44,10 @@ def test_the_checks_of_a_claim(page):
     for _ in range(3):
         page.click(".claim-button[aria-controls='claim-1']")
     [title] = [one.text for one in page.driver.find_elements("css selector", "#claim-1 .checks h5")]
-    assert title == "40 checks: 39 shown, 1 refuted"
+    assert title == "40 checks: 39 holds, 1 fails"
     items = page.driver.find_elements("css selector", "#claim-1 .checks li")
     assert items[0].text == "match 0\nshown · the mean 2.00 [1.50, 2.50], wanted: above 1"
-    assert items[39].get_attribute("textContent") == "match 39refuted · the mean 2, wanted: above 1"
+    assert items[39].get_attribute("textContent") == "match 39fails · the mean 2, wanted: above 1"
     assert len(items) == 40
     box = "const box = document.querySelector('.checks-scroll'); return [box.clientHeight, box.scrollHeight]"
     shown, whole = page.script(box)
@@ -234,6 +234,7 @@ def test_a_game_without_a_frontier_says_so(driver, tmp_path):
     source = MadeUp([*(match for match in MATCHES if match[0] == "diagonal:n=2"), ("rps", "ucb", "ucb")])
     path = make_page(source, tmp_path / "page.html", title="Partly", about={"metrics": NAMES})
     page = Page(driver, path)
+    page.choose("#family", "Rock-paper-scissors")
     assert page.find("#sweep-caption").text.startswith("Too few settings were run on Rock-paper-scissors.")
     assert not page.find("#sweep-controls").is_displayed()
     assert not page.find("#sweep-chart").is_displayed()

@@ -112,8 +112,7 @@ class Paper:
 
     def result(self, verdicts: Iterable[Verdict]) -> str:
         """Return the result of the reproduction in one sentence, or "" if the main claim is not judged."""
-        claim = self.page.headline
-        return finding(self.page.answer, claim, outcomes_of(claim, verdicts))
+        return finding(self.page.answer, outcomes_of(self.page.headline, verdicts)).replace("\n", " ")
 
     def scores(self, verdicts: Iterable[Verdict]) -> list[str]:
         """Return a line for each variant: how many checks of the main claim hold, are undecided, and fail."""

@@ -70,9 +70,11 @@ class Presentation:
 
     title: str
     question: str = ""  # the subject of the study, in a paragraph
+    source: str = ""  # what it is about, and where that was published
+    link: str = ""  # the address of that
     headline: str = ""  # the id of the main claim
-    answer: str = ""  # the finding in words: a template of the outcomes of its checks, see `verdict_grid.finding`
-    words: Sequence[str] = ("shown", "undecided", "refuted")  # for its checks in the bars below that sentence
+    answer: str = ""  # the finding in a line, and its numbers in a second: a template, see `verdict_grid.finding`
+    words: Sequence[str] = ("hold", "undecided", "fail")  # for its checks in the bars below that sentence
     presets: Sequence[Preset] = ()  # selections of lines; the first one is shown first
     first: Sequence[str] = _FIRST  # metrics that come before the others
     game: str = ""  # the spec of the game that is shown first
@@ -118,6 +120,12 @@ class Content:
         drawn = {place for matches in self.matches for match in matches for place in match["curves"]}
         return [metric_entry(name, words) for place, (name, words) in enumerate(self.metrics.items()) if place in drawn]
 
+    @property
+    def defined_metrics(self) -> list[dict[str, Any]]:
+        """Those metrics, each once: a metric of another seat is that of the first."""
+        names = {metric["name"] for metric in self.drawn_metrics}
+        return [one for one in self.drawn_metrics if ":" not in one["name"] or one["name"].split(":")[0] not in names]
+
     @cached_property
     def table_metric(self) -> str | None:
         """The metric of the head-to-head table: the first one whose sign shows who is ahead."""
@@ -127,6 +135,13 @@ class Content:
         drawn = {place for match in duels for place in match["curves"]}
         signed = (name for place, (name, words) in enumerate(self.metrics.items()) if words.signed and place in drawn)
         return next(signed, None)
+
+    @property
+    def first_game(self) -> int:
+        """The index of the game that is shown first: the one that is named, or that decides the most."""
+        named = (place for place, game in enumerate(self.games) if game["spec"] == self.show.game)
+        decided = [sum(match["decided"] == "after" for match in matches) for matches in self.matches]
+        return next(named, decided.index(max(decided)) if decided else 0)
 
     @property
     def has_more_seats(self) -> bool:
@@ -179,7 +194,7 @@ class Content:
             "logarithmic": [are_logarithmic(rounds) for rounds in self.rounds],
             "presets": [preset.entry(self.games) for preset in self.show.presets],
             "tableMetric": self.table_place,
-            "firstGame": self.show.game,
+            "firstGame": self.first_game,
             "frontiers": self.frontiers,
             "frontierOpponent": self.strongest or None,
             "last": LAST,

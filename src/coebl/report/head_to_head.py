@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole
-from coebl.core.text import number_text, with_minus
+from coebl.core.text import decimal_places, number_text, with_minus
 from coebl.engine.until import HittingTime
+from coebl.evidence.judge import Verdict
 from coebl.naming import game_title
 from coebl.plots import plot_panels
 from coebl.plots.style import drawn, look
@@ -42,6 +43,7 @@ class Section:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str  # of the table
+    answer: str = ""  # the finding in a sentence, for the head of the page
     picture: bytes | None = None
     picture_text: str = ""
     is_wide: bool = False  # True if the picture has to be scrolled in a narrow window
@@ -70,6 +72,13 @@ class Duel(NamedTuple):
         if self.half is None:
             return with_minus(number_text(self.mean)), ""
         return interval_texts(self.mean, self.mean - self.half, self.mean + self.half)
+
+    def short_number(self) -> str:
+        """Return the mean without its interval, to the first digit of half its width."""
+        if self.mean is None or not self.half:
+            return "–" if self.mean is None else self.number()[0]
+        places = max(0, decimal_places(self.half) - 1)
+        return with_minus(f"{round(self.mean, places) + 0.0:,.{places}f}")
 
 
 def duels(content: Content) -> Iterator[Duel]:
@@ -115,7 +124,8 @@ def ranking_section(content: Content) -> Section | None:
     return Section(
         id="ranking",
         title="Ranking",
-        sentences=[ranking.sentence(titles), *([ranking.caveat] if ranking.caveat else [])],
+        answer=ranking.sentence(titles),
+        sentences=[ranking.caveat] if ranking.caveat else [],
         header=[*map(str.capitalize, table[0])],
         rows=[list(row.values()) for row in table],
         caption=f"Ranked by score, wins minus losses per pairing: two learners on a game, {won} after "
@@ -173,6 +183,7 @@ def tournament_section(folder: Path) -> Section | None:
             header=_strings(page["header"]),
             rows=[_strings(row) for row in page["rows"]],
             caption=str(page["legend"]),
+            answer=str(page.get("answer", "")),
             picture=read_whole(folder / FOLDER / "figure.svg"),
             picture_text=str(page.get("picture_text", _PICTURE)),
             is_wide=bool(page.get("is_wide", "picture_text" in page)),
@@ -185,9 +196,18 @@ def _strings(values: Any) -> list[str]:
     return [str(value) for value in list(values)]
 
 
-def heat_maps(content: Content) -> dict[str, Any] | None:
-    """Return heat maps of who beats the common opponent, a panel for each preset; None if there is no such opponent."""
+def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, Any] | None:
+    """Return heat maps of who beats the common opponent, a panel for each preset; None if there is no such opponent.
+
+    What the main claim checks is decided as there, so that a panel has the counts of its bar.
+    """
     met = {(duel.game, duel.row, duel.column): duel for duel in duels(content)}
+    checked = {
+        (one.variant, *check.check.samples[0].pairing[:3]): check.verdict in ("holds", "fails")
+        for one in verdicts
+        if (one.id, one.metric) == (content.show.headline, content.table_metric)
+        for check in one.checks
+    }
     places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
     rows: list[dict[str, Any]] = []
     opponents: set[int] = set()
@@ -196,7 +216,10 @@ def heat_maps(content: Content) -> dict[str, Any] | None:
             learners = [places.get(spec, -1) for spec in preset.on(entry["spec"])]
             opponent = learners[preset.opponent or 0]
             duels_met = [met[game, learner, opponent] for learner in learners if (game, learner, opponent) in met]
-            rows += [_map_cell(content, preset.name, duel) for duel in duels_met]
+            for duel in duels_met:
+                specs = (content.learners[place]["spec"] for place in (duel.row, duel.column))
+                decided = checked.get((preset.id, entry["spec"], *specs), duel.decided == "after")
+                rows.append(_map_cell(content, preset.name, duel, decided))
             opponents |= {duel.column for duel in duels_met}
     if not rows:
         return None
@@ -213,25 +236,24 @@ def heat_maps(content: Content) -> dict[str, Any] | None:
         "games": list(dict.fromkeys(row["game"] for row in rows)),
         "lines": max(row["learner"].count("\n") + 1 for row in rows),
         "title": f"Who beats {who}?",
+        "key": [f"{who} wins", "the learner above wins", "undecided"],
         "text": f"Heat maps of who beats {who}. {who}: {'; '.join(counts)}. The numbers are in the head-to-head table.",
-        "note": f"{content.table_title} at the last round. Blue: {who} is ahead. Orange: the learner above is ahead. "
-        "Darker means by more. Hatched: undecided; ° significant only before correcting for multiple tests."
-        + " The bars above are corrected over their own matches alone, so fewer may be undecided."
-        * bool(content.show.headline),
+        "note": f"{content.table_title} of the learner above at the last round: what {who} wins from it. The stronger "
+        "the colour, the more. Undecided: no significant difference after correction over "
+        + ("the matches of a panel." if checked else "all pairings."),
     }
 
 
-def _map_cell(content: Content, panel: str, duel: Duel) -> dict[str, Any]:
+def _map_cell(content: Content, panel: str, duel: Duel, decided: bool) -> dict[str, Any]:
     words = textwrap.wrap(content.learners[duel.row]["title"], _LETTERS, break_long_words=False, break_on_hyphens=False)
-    number = "–" if duel.mean is None else duel.number()[0]
     return {
         "panel": panel,
         "game": content.games[duel.game]["title"],
         "learner": "\n".join(words),
         "mean": duel.mean,
-        "columnAhead": (duel.mean or 0) > 0 if duel.winner is None else duel.winner == duel.column,
-        "decided": duel.decided == "after",
-        "text": number + "°" * (duel.decided == "before"),
+        "columnAhead": (duel.mean or 0) > 0,
+        "decided": decided,
+        "text": duel.short_number(),
         "at": [duel.game, duel.row, duel.column],
     }
 

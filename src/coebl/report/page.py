@@ -81,7 +81,7 @@ def write_page(
         sections = [ranking]
     if times := times_section(results, content):
         sections = [*sections, times]
-    maps = heat_maps(content)
+    maps = heat_maps(content, verdicts)
     replays = kept_replays(results, content)
     variants = {preset.id: preset.name for preset in show.presets if preset.id}
     data = content.for_script() | {
@@ -104,7 +104,7 @@ def write_page(
     html = environment.from_string(read_asset("page.html")).render(
         show=show,
         about=about,
-        answer=finding(show.answer, show.headline, outcomes_of(show.headline, verdicts)),
+        answer=finding(show.answer, outcomes_of(show.headline, verdicts)).split("\n"),
         scores=scores(show, verdicts),
         left_out=left_out,
         whole=whole,
@@ -114,7 +114,7 @@ def write_page(
         claims=verdict_grid(verdicts, variants, content.titles),
         sections=sections,
         content=content,
-        has_maps=maps is not None,
+        maps=maps,
         replay=markup(read_asset("replay_body.html")) if replays else "",
         plain_tables=plain_tables(content),
         css=markup(read_asset("page.css") + "\n" + read_asset("replay.css") + learner_colours(content.learners)),
@@ -136,8 +136,8 @@ def _ordered(about: About, first: Sequence[str]) -> list[str]:
 def _counts(outcomes: Sequence[str]) -> str:
     """Return how many checks have each outcome.
 
-    >>> _counts(["shown", "undecided", "shown"])
-    '2 shown, 1 undecided'
+    >>> _counts(["holds", "undecided", "holds"])
+    '2 holds, 1 undecided'
     """
     return ", ".join(f"{count} {outcome}" for outcome, count in Counter(outcomes).items())
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ASSETS = ("replay.html", "replay_body.html", "replay.css", "replay.js", "theme.js")
 _START = """
-drawReplayOf(JSON.parse(document.getElementById("data").textContent), true)
+drawReplayOf(JSON.parse(document.getElementById("data").textContent))
   .then(() => { document.documentElement.dataset.drawn = "yes"; });
 """
 

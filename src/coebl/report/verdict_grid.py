@@ -13,10 +13,10 @@ from coebl.report.content import Presentation
 from coebl.report.legend import DIGITS, interval_texts, unbroken
 
 OUTCOMES: dict[Outcome, str] = {
-    "holds": "shown",
-    "fails": "refuted",
+    "holds": "holds",
+    "fails": "fails",
     "not significant": "undecided",
-    "not testable": "without data",
+    "not testable": "not run",
 }
 """The words for the verdict on a single check."""
 
@@ -25,21 +25,21 @@ VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
 VERDICT_KINDS = {word: word.replace(" ", "-") for word in VERDICTS}  # the classes of the style sheet
 
 
-def finding(template: str, claim: str, outcomes: Mapping[str, Sequence[str]]) -> str:
+def finding(template: str, outcomes: Mapping[str, Sequence[str]]) -> str:
     """Return the finding in words, from the outcomes of the checks of the main claim by variant.
 
-    The template names them as in {text[holds]}; {tested} is the number of checks with data, and {which} the claim. If a
-    variant that it names is not judged, there is no such sentence.
+    The template names them as in {text[holds]}; {tested} is the number of checks with data, and {which} says if there
+    are more. If a variant that it names is not judged, there is no such sentence.
 
-    >>> finding("{tested} checks {which}: {a[holds]} hold.", "C1", {"a": ["holds", "fails", "not testable"]})
-    '2 checks that were run (C1, 3 in all): 1 hold.'
+    >>> finding("{tested} checks{which}: {a[holds]} hold.", {"a": ["holds", "fails", "not testable"]})
+    '2 checks that were run (3 in all): 1 hold.'
     """
     counts = {variant: Counter(words) for variant, words in outcomes.items()}
     first = next(iter(counts.values()), Counter())
     total, tested = first.total(), first.total() - first["not testable"]
-    which = f"that were run ({claim}, {total} in all)" if tested < total else f"({claim})"
+    which = f" that were run ({total} in all)" if tested < total else ""
     try:
-        return template.format_map({"tested": tested, "which": which, **counts})
+        return template.strip().format_map({"tested": tested, "which": which, **counts})
     except KeyError:
         return ""
 
@@ -142,6 +142,7 @@ def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, An
     plain["checks"] = [
         {key: few_digits(value, DIGITS) if isinstance(value := values[key], float) else value for key in _SHOWN}
         | {"title": by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
+        | {"before": {"shown": "holds", "refuted": "fails"}.get(values["before"], "")}
         for check, values in zip(verdict.checks, plain["checks"], strict=True)
     ]
     return plain

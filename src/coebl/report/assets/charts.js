@@ -74,7 +74,7 @@ const SPECS = {
     data: { name: "curves", values: v.rows },
     columns: v.columns,
     spacing: { row: 8, column: 12 },
-    facet: category("game", { title: null, sort: v.games, header: { labelAnchor: "start", labelFontSize: 11, labelPadding: 2 } }),
+    facet: category("game", { title: null, sort: v.games, header: { labelAnchor: "start", labelFontSize: 11, labelPadding: 2, labelLimit: v.width + 40 + v.room } }),
     resolve: { scale: { y: "independent" }, axis: { y: "independent" } },
     spec: {
       width: v.width,
@@ -88,6 +88,11 @@ const SPECS = {
           y: quantity("mean", { title: null, axis: { tickCount: 2, labelFontSize: 10, labelFlush: true, minExtent: 34, grid: false } }),
           strokeDash: category("learner", { scale: { domain: v.names, range: v.dashes }, legend: null }),
         }, { clip: true, strokeWidth: 1.6 }),
+        {
+          transform: [{ filter: "datum.shape" }],
+          ...layer("point", { y: quantity("mean"), shape: category("shape", { scale: null }) },
+            { filled: true, opacity: 1, size: 22, clip: true }),
+        },
         {
           transform: [{ filter: "isValid(datum.label)" }],
           ...layer("text", { y: quantity("label"), text: { field: "learner" } }, { align: "left", dx: 4, fontSize: 10, limit: v.room }),
@@ -175,7 +180,7 @@ const SPECS = {
   },
 
   duels: (v) => {
-    const [words, above] = [{ x: { value: 4 }, text: { field: "text" } }, { dy: -17, align: "left", fontSize: 12 }];
+    const [words, above] = [{ x: { datum: 0 }, text: { field: "text" } }, { dy: -17, dx: 4 * v.side, align: v.side > 0 ? "left" : "right", fontSize: 12, invalid: null }];
     const winner = category("winner", { scale: { domain: [true, false], range: ["#3b8bc2", "#e08214"] }, legend: null });
     const gridColor = { condition: { test: "datum.value === 0", ...INK }, value: "var(--line)" };
     return {

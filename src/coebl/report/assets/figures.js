@@ -124,6 +124,7 @@ function drawCurves(figure) {
 // ---- Small multiples: every game, with the lines and the metric of the large figure
 
 const MOST_MULTIPLES = 24;
+const MOST_LABELS = 5; // of lines that have their names at their ends
 
 /** Where the labels of lines are, beside their ends and apart from each other, in the units of each game's axis. */
 function endLabels(lines) {
@@ -146,7 +147,7 @@ function makeMultiples(figure) {
   const looks = [...new Map(lines.map((line) => [line.title, line])).values()];
   const wide = chartOf(`small-${figure}`).clientWidth;
   const games = unique(lines.map(({ game }) => game));
-  const room = wide > 600 && looks.length <= FEW ? 75 : 0; // for labels at the ends of the lines
+  const room = wide > 600 && looks.length <= MOST_LABELS ? 75 : 0; // for labels at the ends of the lines
   const rows = Math.ceil(games.length / Math.max(1, Math.floor(wide / (175 + room))));
   const columns = Math.ceil(games.length / rows);
   const labels = room ? endLabels(lines) : new Map();
@@ -156,7 +157,8 @@ function makeMultiples(figure) {
       games, columns, room, width: wide / columns - 62 - room, names: looks.map(({ title }) => title), colours: looks.map(({ colour }) => colour),
       dashes: looks.map(({ dash }) => (dash.length ? dash : [1, 0])), xType: PAGE.logarithmic[longestCurve(metric).grid] ? "log" : "linear",
       rows: lines.flatMap((line) => line.rounds.map((round, at) =>
-        ({ game: line.game, learner: line.title, round, mean: line.means[at], label: at === line.rounds.length - 1 ? labels.get(line) : undefined }))),
+        ({ game: line.game, learner: line.title, round, mean: line.means[at], shape: at % Math.ceil(line.rounds.length / 4) ? "" : line.shape,
+          label: at === line.rounds.length - 1 ? labels.get(line) : undefined }))),
     },
     looks, text: `${metricTitle(metric)} over rounds, a small chart for each of ${games.length} games`, title: metricTitle(metric),
     note: `${metricTitle(metric)} over rounds, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}, or who plays that part`}`,
@@ -172,7 +174,7 @@ function drawMultiples() {
     if (chartOf(`small-${figure}`).parentElement.hidden) continue;
     planChart(`small-${figure}`, () => makeMultiples(figure));
     const { looks } = charts.get(`small-${figure}`).made;
-    byId("multiples-key").replaceChildren(...looks.map(({ title, colour, dash }) => element("span", {}, sample(colour, dash, ""), " ", title)));
+    byId("multiples-key").replaceChildren(...looks.map(({ title, colour, dash, shape }) => element("span", {}, sample(colour, dash, shape), " ", title)));
   }
 }
 

@@ -41,17 +41,20 @@ function followAddress() {
   if (claims.length) claimButton(claims[0])?.scrollIntoView();
 }
 
-/** On a phone the bar is one line, which opens; it closes when a section is chosen. */
-function connectChoices() {
+/** On a phone the two bars are a line each, which opens; that of the sections closes when one is chosen. */
+function connectBars() {
   const narrow = matchMedia("(max-width: 48rem)");
-  const fold = () => { byId("choices").open = !narrow.matches; };
+  const bars = [byId("sections"), byId("choices")].filter(Boolean);
+  const fold = () => { for (const bar of bars) bar.open = !narrow.matches; };
   fold();
   narrow.addEventListener("change", fold);
-  byId("choices").addEventListener("click", ({ target }) => { if (target.closest("a")) fold(); });
+  on("sections", "click", ({ target }) => { if (target.closest("a")) fold(); });
+  const place = () => document.documentElement.style.setProperty("--bar", `${byId("sections").parentElement.offsetHeight}px`);
+  new ResizeObserver(place).observe(byId("sections"));
 }
 
 connectTheme();
-connectChoices();
+connectBars();
 connectLinks();
 connectClaims();
 connectControls();

@@ -1,7 +1,7 @@
 // The replay: one Vega-Lite chart per player and one of the exploitability, all with the signal `now`, the frame that is shown.
 
-/** Draw a replay into the elements of replay_body.html, begin to play it if asked to, and return how to end it. */
-async function drawReplayOf(DATA, playing) {
+/** Draw a replay into the elements of replay_body.html, play it when it is seen, unless motion is to be reduced, and return how to end it. */
+async function drawReplayOf(DATA) {
   const LAST = DATA.rounds.length - 1;
   const SECONDS = 14; // of the whole replay
   const JUMPS = 12; // of a replay with reduced motion, a second each
@@ -214,7 +214,9 @@ async function drawReplayOf(DATA, playing) {
   const { signal } = stopped;
   button.addEventListener("click", () => (started === null ? play() : pause()), { signal });
   slider.addEventListener("input", () => { pause(); show(Number(slider.value)); }, { signal });
-  await show(LAST);
-  if (playing && !calm.matches) play();
-  return () => { pause(); stopped.abort(); views.forEach((view) => view.finalize()); };
+  addEventListener("beforeprint", () => { pause(); show(LAST); }, { signal });
+  await show(calm.matches ? LAST : 0);
+  const seen = new IntersectionObserver(([{ isIntersecting }]) => { if (isIntersecting) { seen.disconnect(); play(); } }, { threshold: 0.3 });
+  if (!calm.matches) seen.observe(charts);
+  return () => { pause(); seen.disconnect(); stopped.abort(); views.forEach((view) => view.finalize()); };
 }

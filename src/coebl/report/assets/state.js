@@ -57,7 +57,7 @@ const presetLearners = (preset, game) => PAGE.presets[preset].learners[game].map
 // ---- What is chosen
 
 const state = {
-  game: Math.max(0, PAGE.games.findIndex(({ spec }) => spec === PAGE.firstGame)),
+  game: PAGE.firstGame,
   opponent: null, // the column learner; null is self-play
   preset: PAGE.presets.length ? 0 : null,
   added: new Set(), // learners whose lines the reader has turned on

@@ -10,9 +10,9 @@ function wordsOf({ decided, winner, seeds }) {
 const hasEnd = (match) => !isSelfPlay(match) && PAGE.tableMetric in match.curves;
 const endOfMatch = (match) => ({ ...lastOf(match, PAGE.tableMetric), winner: match.winner, decided: match.decided });
 /** A match and its outcome, in words. */
-function matchWords(match) {
+function matchWords(match, outcome = wordsOf(endOfMatch(match))) {
   const last = endOfMatch(match);
-  return `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}: ${withHalf(last.mean, last.half)}, ${wordsOf(last)}; ${last.seeds} seeds`;
+  return `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}: ${withHalf(last.mean, last.half)}, ${outcome}; ${last.seeds} seeds`;
 }
 
 const largestOf = (means) => Math.max(...means.map((mean) => Math.abs(mean ?? 0)), 1e-300);
@@ -41,7 +41,11 @@ function connectMaps() {
   planChart("maps", makeMaps);
   byId("maps-title").textContent = PAGE.maps.title;
   const cellAt = ({ target }) => { const { datum } = target.__data__ ?? {}; return datum && "at" in datum ? datum : null; }; // of Vega
-  chartOf("maps").addEventListener("pointerover", (event) => { if (cellAt(event)) byId("maps-readout").textContent = matchWords(find(...cellAt(event).at)); });
+  chartOf("maps").addEventListener("pointerover", (event) => {
+    if (!cellAt(event)) return;
+    const { at, decided, columnAhead } = cellAt(event);
+    byId("maps-readout").textContent = matchWords(find(...at), decided ? `${titleOf(at[columnAhead ? 2 : 1])} wins` : "undecided");
+  });
   chartOf("maps").addEventListener("click", (event) => {
     if (!cellAt(event)) return;
     const [game, , opponent] = cellAt(event).at;
@@ -73,7 +77,7 @@ function tableCell(match, largest) {
   const title = matchWords(match);
   const words = element("small", {}, wordsOf(last));
   const isDecided = last.decided === "after";
-  const cell = element("td", { title, class: isDecided ? "" : "neither" }, withHalf(last.mean, last.half), words);
+  const cell = element("td", { title, class: isDecided ? "" : last.decided === "untested" ? "untested" : "neither" }, withHalf(last.mean, last.half), words);
   if (isDecided) {
     const depth = Math.round(25 + 75 * Math.sqrt(Math.abs(last.mean) / largest));
     cell.style.background = `color-mix(in srgb, var(--${last.winner === match.column ? "column" : "row"}-wins) ${depth}%, var(--paper))`;
@@ -90,14 +94,28 @@ const tableShape = (everyGame) => (everyGame ? {
   rowOf: (match) => match.row, rowTitle: markedTitle,
 });
 
+/** Put learners in order by what they win less what they lose. */
+function sortByWins(matches, columns) {
+  const score = PAGE.learners.map(() => 0);
+  for (const { row, column, winner, decided } of matches.filter((match) => match.decided === "after")) {
+    score[winner] += 1;
+    score[winner === row ? column : row] -= 1;
+  }
+  const first = (a, b) => score[b] - score[a] || a - b;
+  matches.sort((a, b) => first(a.row, b.row));
+  columns.sort(first);
+}
+
 function drawTable() {
   if (!byId("matrix")) return;
   const everyGame = byId("every-game").checked;
   const { corner, rowOf, rowTitle, columnOf, columnTitle } = tableShape(everyGame);
   const matches = tableMatches().sort((a, b) => a.row - b.row || a.column - b.column);
   const columns = ascending(matches.map(columnOf));
+  const isDense = columns.length > 8; // a heat map that fits the window
+  if (isDense && !everyGame) sortByWins(matches, columns);
   const what = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, on ${everyGame ? "every game" : gameTitle(state.game)}`;
-  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. ${columns.length > 8 ? "Point at a cell, or tap it, for its numbers." : "Above 0, the column learner is ahead; the words say who wins."}`;
+  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. ${isDense ? "Who wins most comes first. Point at a cell, or tap it, for its numbers." : "Above 0, the column learner is ahead; the words say who wins."}`;
   const largest = largestOf(matches.map((match) => endOfMatch(match).mean));
   const found = new Map(matches.map((match) => [`${rowOf(match)} ${columnOf(match)}`, match]));
   const heads = [corner, ...columns.map(columnTitle)].map((text) => element("th", { scope: "col" }, text));
@@ -107,7 +125,7 @@ function drawTable() {
   const table = [element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)];
   byId("matrix").replaceChildren(...(matches.length ? table : [empty]));
   byId("matrix").classList.toggle("wide", columns.length > 6);
-  byId("matrix").classList.toggle("dense", columns.length > 8); // a heat map that fits the window
+  byId("matrix").classList.toggle("dense", isDense);
   byId("matrix").style.setProperty("--columns", columns.length);
   byId("matrix-readout").textContent = "";
   explainMarks("matrix", matches.flatMap((match) => [match.row, match.column]));
@@ -146,7 +164,7 @@ function drawReplay() {
   replayed = { chosen };
   busily(async () => {
     before?.end?.();
-    if (replayed.chosen === chosen) replayed.end = await drawReplayOf(chosen.data, false);
+    if (replayed.chosen === chosen) replayed.end = await drawReplayOf(chosen.data);
   });
 }
 
@@ -195,6 +213,7 @@ function makeDuels() {
   return {
     chart: "duels",
     values: {
+      side: Math.max(0, ...ends) >= -Math.min(0, ...ends) ? 1 : -1, // of the axis that has more room for words
       width: "container", height: 75 + 44 * found.length, rows: found, learners: rows.map(titleOf),
       xDomain: [Math.min(0, ...ends), Math.max(0, ...ends)],
       xTitle: inLines(`${metricTitle(PAGE.tableMetric)} ${what}; above 0, ${titleOf(rate)} is ahead`, chartOf("duels").clientWidth / 10),
@@ -268,7 +287,7 @@ const frontierRow = (row, column, metric, end) =>
 
 // ---- Claims: opened and closed, with a chart and a list of their checks
 
-const hasData = ({ outcome }) => outcome !== "without data";
+const hasData = ({ outcome }) => outcome !== "not run";
 
 /** The checks that a verdict rests on, as a list: a table would not fit on a phone. */
 function checkList(all) {

@@ -43,6 +43,7 @@ const MOST_DIGITS = 6; // of a mean beside its interval, however narrow that is
 /** A number for people, with so many digits. */
 function show(number, digits = 4) {
   if (!isKnown(number)) return "–";
+  if (Math.abs(number) < 1e-12) return "0"; // but for rounding
   if (Math.abs(number) >= 10 ** (digits - 1)) return trueMinus(Math.round(number).toLocaleString("en-US"));
   return trueMinus(String(Number(number.toPrecision(digits))));
 }
