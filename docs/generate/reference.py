@@ -143,7 +143,7 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         parts += [
             f"![Pseudo-regret on three games]({entry.name}.svg){{.wide}}",
             f"Pseudo-regret on `{'`, `'.join(DRAWN)}` {_HOW_DRAWN} The column player is the best response, so lower is "
-            "better, and nobody can be below 0. So few rounds show how a learner starts, not where it ends.",
+            "better, and no learner can be below 0. So few rounds show how a learner starts, not where it ends.",
         ]
     if drawn and "indices" in learner.plays and not issubclass(learner, Responder):
         parts += [
@@ -289,7 +289,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
         "it adds up over the rounds": metric.cumulative,
         "its sign says who is ahead: above 0, the column player": metric.signed,
     }
-    refused = [f"`{game.name}`" for game in GAMES if metric.reason_undefined(parse_game(game.example))]
+    undefined = [f"`{game.name}`" for game in GAMES if metric.reason_undefined(parse_game(game.example))]
     return "\n\n".join(
         [
             f"# {entry.title}",
@@ -298,7 +298,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
             f"$`{formula}`$" if (formula := _formula(metric)) else f"{_words(metric)[:1].upper()}{_words(metric)[1:]}.",
             (inspect.getdoc(metric) or "").partition("\n\n")[2],
             f"{'; '.join(fact for fact, true in facts.items() if true).capitalize()}.",
-            f"It is undefined for some [games](../games/index.md), such as {', '.join(refused)}." if refused else "",
+            f"It is undefined for some [games](../games/index.md), such as {', '.join(undefined)}." if undefined else "",
             "## Curves",
             f"![{entry.title} of three learners in self-play]({entry.name}.svg){{.wide}}",
             f"{entry.title} of three learners in self-play, on `{'`, `'.join(metric_games(entry.name))}` {_HOW_DRAWN}",
@@ -411,7 +411,7 @@ def _papers_page() -> str:
             f"*{paper.page.title}*",
             "### Figures",
             f"`{paper.command} --figure NAME` runs and draws one of them. If a figure depends on the variant, its "
-            "file's name ends with the variant's; `-noise-free` stands for the same figure without the rewards' noise.",
+            "file's name ends with the variant's; `-noise-free` is the same figure without the rewards' noise.",
             _rows("figure | shows", ((f"`{name}`", figure.title) for name, figure in paper.figures.items())),
             "### Claims",
             f"`{paper.command} --claim ID` runs what one of them needs. [Findings](../findings.md) and "

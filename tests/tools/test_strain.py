@@ -34,7 +34,7 @@ def test_the_published_test_is_the_registered_one_and_the_page_quotes_it(name, u
         assert statement["reached"] is False, "the page says that all aims were missed"
     head_to_head = {row["opponent"]: row["outcome"] for row in trial["statements"]["a"]["overall"]}
     assert {opponent for opponent, outcome in head_to_head.items() if outcome != "ahead"} == undecided
-    assert f"{summary['worker_seconds'] / 60:.0f} minutes of processor time" in PAGE
+    assert f"{summary['worker_seconds'] / 60:.0f} minutes of CPU time" in PAGE
 
 
 def test_the_page_has_the_table_of_last_policies():
