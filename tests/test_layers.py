@@ -17,7 +17,7 @@ RINGS = {
 }
 THEMSELVES = {  # an object can show itself: these import shows in a method
     "games/game.py",
-    "engine/insight.py",
+    "engine/player.py",
     "engine/result.py",
     "evidence/compare.py",
     "study/results.py",

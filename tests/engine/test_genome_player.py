@@ -1,7 +1,6 @@
 """Players of genomes: they play as in a simulation, and continue from a file or a copy to the last bit."""
 
 import copy
-import json
 import pickle
 
 import numpy as np
@@ -11,6 +10,7 @@ from coebl import GenomePlayer, Player, simulate
 from coebl.core.errors import InputError
 from coebl.games import parse_game
 from learner_rules import OF_GENES
+from player_files import altered
 
 
 @pytest.mark.parametrize("spec", OF_GENES)
@@ -97,26 +97,27 @@ def answered(player, reward, opponent=None):
 def test_a_file_that_no_player_writes_is_rejected(tmp_path, forged):
     player = GenomePlayer("pbil", 4, seed=1)
     player.act()
-    player.save(tmp_path / "player.npz")
-    with np.load(tmp_path / "player.npz") as stored:
-        arrays = dict(stored)
-    np.savez(tmp_path / "forged.npz", **{**arrays, **forged})
     with pytest.raises(InputError, match=r"^[^\n]*is damaged, or was saved by another version[^\n]*$"):
-        GenomePlayer.load(tmp_path / "forged.npz")
+        GenomePlayer.load(altered(tmp_path, player, arrays=forged))
 
 
 def test_a_state_that_does_not_fit_is_rejected_when_it_is_loaded(tmp_path):
     player = GenomePlayer("pbil", 4, seed=1)
     player.act()
-    player.save(tmp_path / "player.npz")
-    with np.load(tmp_path / "player.npz") as stored:
-        arrays = dict(stored)
-    content = json.loads(arrays["settings"].tobytes())
-    attributes = next(iter(content["state"].values()))[3]
-    for node in attributes.values():
-        if isinstance(node, list) and node[0] == "array" and node[2] == [1, 4]:
-            node[2] = [1, 2]  # fewer genes
-    arrays["settings"] = np.frombuffer(json.dumps(content).encode(), np.uint8)
-    np.savez(tmp_path / "forged.npz", **arrays)
+
+    def shorten(content):
+        for node in next(iter(content["state"].values()))[3].values():
+            if isinstance(node, list) and node[0] == "array" and node[2] == [1, 4]:
+                node[2] = [1, 2]  # fewer genes
+
     with pytest.raises(InputError, match="is damaged, or was saved by another version"):
-        GenomePlayer.load(tmp_path / "forged.npz")
+        GenomePlayer.load(altered(tmp_path, player, shorten))
+
+
+def test_a_file_of_the_other_kind_of_player_is_rejected(tmp_path):
+    for player, other in ((Player("exp3", 2), GenomePlayer), (GenomePlayer("pbil", 4), Player)):
+        player.save(tmp_path / "player.npz")
+        with pytest.raises(
+            InputError, match=rf"player\.npz is another kind of player; accepted: .* {other.__name__}\."
+        ):
+            other.load(tmp_path / "player.npz")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from coebl.engine import Player
-from coebl.engine.records import Outcome, Records
-from coebl.engine.units import Units, have_moved, learn_units
+from coebl.engine.records import Outcome, Records, have_moved, learn_units
+from coebl.engine.units import Units
 
 PAYOFF = np.random.default_rng(3).uniform(300, 5300, (4, 5))
 RANGE = (float(PAYOFF.min()), float(PAYOFF.max()))

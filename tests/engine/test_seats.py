@@ -46,7 +46,6 @@ class Watching(Learner):
     seen: list = []  # noqa: RUF012 - shared, so that the copy that plays can be read
 
     def start(self, seat):
-        self.seat = seat
         self.seen[:] = [seat.opponent_actions]
 
     def policy(self, t):

@@ -83,7 +83,6 @@ class Draws(Learner):
     name = "draws"
 
     def start(self, seat):
-        self.seat = seat
         self.shape = seat.runs, seat.actions
         KEPT.clear()
 
@@ -182,9 +181,6 @@ class Bad(Learner):
     name = "bad"
     fault: str = "nan"
 
-    def start(self, seat):
-        self.seat = seat
-
     def policy(self, t):
         policy = np.full((self.seat.runs, self.seat.actions), 1 / self.seat.actions)
         if t == 5:
@@ -218,9 +214,6 @@ class Breaks(Learner):
     """A learner with a bug that shows in round 3."""
 
     name = "breaks"
-
-    def start(self, seat):
-        self.seat = seat
 
     def policy(self, t):
         return self.seat.full(1 / self.seat.actions, self.seat.actions)
@@ -397,7 +390,7 @@ class TestBeliefs:
         assert np.abs(belief["mean"][-1] - parse_game("rps").payoff)[seen].max() < 5 / np.sqrt(30)
 
     def test_learners_without_beliefs_are_named(self):
-        with pytest.raises(InputError, match="keep has beliefs, and exp3 nor hedge has none"):
+        with pytest.raises(InputError, match="keep has beliefs, and neither exp3 nor hedge has any"):
             simulate("rps", "exp3", "hedge", rounds=5, seeds=1, keep=["beliefs"])
         with pytest.raises(InputError, match="has genomes"):
             simulate("diagonal:n=5,space=bits", "pbil", "pbil", rounds=5, seeds=1, keep=["beliefs"])

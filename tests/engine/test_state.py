@@ -130,7 +130,6 @@ class Custom(Learner):
     scale: float = 1.0
 
     def start(self, seat):
-        self.seat = seat
         self.memory = Memory(seat.actions)
         self.again = self.memory  # shared
         self.memory.owner = self  # a cycle
@@ -415,3 +414,11 @@ def test_a_few_bytes_are_not_expanded_to_an_array_of_any_size():
     node = {"learner": ["array", "<f8", [10**6, 10**6], [0, 0], 0, 0, 0]}
     with pytest.raises(StateError, match=r"^shape \[1000000, 1000000\]$"):
         unpack(State(node, [np.zeros(8, np.uint8)]), {"learner": None}, None, Learner)
+
+
+def test_a_file_without_the_seat_of_the_learner_is_read(tmp_path):
+    """Not every learner stored it when it was the learner that did."""
+    player = Player("exp3", 2, seed=1)
+    play(player, 3)
+    loaded = Player.load(altered(tmp_path, player, lambda content: attributes(content).pop("seat")))
+    assert play(loaded, 5) == play(player, 5)

@@ -16,7 +16,7 @@ from coebl.games.game import SEATS
 from coebl.learners import KINDS, LEARNERS, Learner, Responder, Seen, parse_learner
 from coebl.learners._template import EpsilonGreedy
 from coebl.learners.coebl import Coebl
-from coebl.learners.exp3 import Exp3, Exp3AsReleased, Exp3Ix, Exp3IxAsReleased, exp3_policy
+from coebl.learners.exp3 import Exp3, Exp3AsReleased, Exp3Ix, Exp3IxAsReleased
 from coebl.learners.opponents import BestResponse, Fixed, Nash, Switching, Uniform
 from coebl.learners.ucb import Ucb
 from coebl.testing import check_learner
@@ -185,9 +185,6 @@ class TestSights:
             name = "observed"
             sees = frozenset({"opponent", "payoffs"})
 
-            def start(self, seat):
-                self.seat = seat
-
             def policy(self, t):
                 return self.seat.full(1 / self.seat.actions, self.seat.actions)
 
@@ -267,8 +264,9 @@ class TestOptimism:
 class TestExponentialWeights:
     def test_the_first_rounds_of_exp3_are_uniform(self):
         # gamma = 1 while t <= m log m
-        policy = exp3_policy(np.array([[5.0, 0.0, 1.0]]), 3)
-        np.testing.assert_allclose(policy, 1 / 3)
+        learner = seated(Exp3(), np.zeros((3, 2)))
+        learner.score[:] = [5.0, 0.0, 1.0]
+        np.testing.assert_allclose(learner.policy(3), 1 / 3)
 
     def test_unit_rewards_are_mapped_by_the_range(self):
         learner = seated(Exp3(), np.zeros((2, 2)), payoff_range=(-3.0, 1.0))

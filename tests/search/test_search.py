@@ -168,9 +168,6 @@ from coebl.search import Search
 class Sampling(Search):
     pairs: int = 5
 
-    def start(self, seat):
-        self.seat = seat
-
     def ask(self):
         self.x = (self.seat.random.uniform(self.pairs, self.seat.actions) < 0.5).astype(np.int8)
         self.y = (self.seat.random.uniform(self.pairs, self.seat.opponent_actions) < 0.5).astype(np.int8)

@@ -7,8 +7,7 @@ from coebl.backend.streams import BatchRandom, learner_key
 from coebl.core.specs import split_spec
 from coebl.games import Bits
 from coebl.learners import LEARNERS, Seat, parse_learner
-from coebl.search import Pairs, Search
-from coebl.search.coevolution import mutate
+from coebl.search import Pairs, Search, mutate
 from oracles.search import CgaTwin, LambdaCoeaTwin, OnePairTwin, PdcoeaTwin
 
 N, M = 5, 7

@@ -79,10 +79,12 @@ def decimal_places(half_width: float) -> int:
     return min(9, max(0, 1 - math.floor(math.log10(half_width))))
 
 
-def in_interval(mean: float, low: float, high: float) -> tuple[str, str, str]:
+def in_interval(
+    mean: float, low: float, high: float, *, separator: str = "", digits: int | None = None
+) -> tuple[str, str, str]:
     """Return a mean and the ends of its interval with as many digits as the width of the interval supports.
 
-    What is zero but for rounding is 0.
+    What is zero but for rounding is 0. If `digits` is given, the largest number has no more of them after the point.
 
     >>> in_interval(-19.1953, -46.7904, 8.3997), in_interval(0.032247, 0.031, 0.0335)
     (('-19', '-47', '8'), ('0.0322', '0.0310', '0.0335'))
@@ -94,10 +96,14 @@ def in_interval(mean: float, low: float, high: float) -> tuple[str, str, str]:
     mean, low, high = (0.0 if abs(number) < _ROUNDING else number for number in (mean, low, high))
     half = (high - low) / 2
     if not 0 < half < math.inf:
-        return number_text(mean), number_text(low), number_text(high)
+        mean_text, low_text, high_text = (number_text(number, separator=separator) for number in (mean, low, high))
+        return mean_text, low_text, high_text
     places = decimal_places(half)
-    shown = [f"{number:.{places}f}" if half < 1e9 and half > 1e-9 else f"{number:.4g}" for number in (mean, low, high)]
-    mean_text, low_text, high_text = (text if float(text) else text.lstrip("-") for text in shown)
+    if digits is not None:
+        places = min(places, max(0, digits - 1 - math.floor(math.log10(max(abs(low), abs(high))))))
+    style = f"{separator}.{places}f" if 1e-9 < half < 1e9 else ".4g"
+    shown = (f"{number:{style}}" for number in (mean, low, high))
+    mean_text, low_text, high_text = (text if text.strip("-0.,") else text.lstrip("-") for text in shown)
     return mean_text, low_text, high_text
 
 

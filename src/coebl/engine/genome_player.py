@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import copy
-import os
-import secrets
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.arrays import MOST_ENTRIES, Floats, Ints
 from coebl.core.errors import InputError, check_integer, shorten
-from coebl.engine.player_file import choose_learner, read_player, reports_damage, write_player
-from coebl.engine.state import State
-from coebl.engine.table import Seated, seat_alone
-from coebl.engine.units import MOST_ROUNDS, Units, check_noise, check_reward, check_scale
+from coebl.engine.player_file import Contestant, Saved
+from coebl.engine.units import Units, check_noise, check_reward, check_scale
 from coebl.games import Bits
 from coebl.learners import Learner, parse_learner
 from coebl.search import Search
 
-_SETTINGS = ("genes", "horizon", "seed", "payoff_range", "noise")
 
-
-class GenomePlayer:
+class GenomePlayer(Contestant):
     """A learner of genomes in a real contest: ask it for a genome, play it, then report the reward.
 
     It plays as in a simulation with a single run, and maximises its reward. A copy, also by pickle, continues as the
@@ -45,6 +38,8 @@ class GenomePlayer:
     array([1., 1., 1., 1., 1.])
     """
 
+    _settings = ("genes", "horizon", "seed", "payoff_range", "noise")
+
     def __init__(
         self,
         learner: str | Learner,
@@ -54,22 +49,18 @@ class GenomePlayer:
         payoff_range: tuple[float, float] = (-1.0, 1.0),
         noise: float = 1.0,
     ) -> None:
-        self.learner = parse_learner(learner)
-        if "bits" not in self.learner.plays:
-            raise InputError(f"{self.learner} plays numbered actions; accepted: a learner of genomes. Use Player.")
-        if isinstance(self.learner, Search):
-            raise InputError(f"{self.learner} is a search, of both players' genomes; accepted: a learner of genomes.")
+        learner = parse_learner(learner)
+        if "bits" not in learner.plays:
+            raise InputError(f"{learner} plays numbered actions; accepted: a learner of genomes. Use Player.")
+        if isinstance(learner, Search):
+            raise InputError(f"{learner} is a search, of both players' genomes; accepted: a learner of genomes.")
         self.genes = check_integer("genes", genes, 1, MOST_ENTRIES)
-        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1, MOST_ROUNDS)
-        self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
+        super().__init__(learner, Bits(self.genes), self.genes, horizon, seed)
         self.payoff_range, self.noise = check_scale(payoff_range), check_noise(noise)
-        self._round, self._acted = 1, False
-        self._policy: Floats | None = None  # (genes,), of this round
+        self._units = Units(self.payoff_range, self.noise)
+        self._round = 1
+        self._genome: Ints | None = None  # (genes,), of this round if it was asked for
         self._seated = self._seat_learner()
-
-    def _seat_learner(self, state: State | None = None) -> Seated:
-        units, shape = Units(self.payoff_range, self.noise), (self.genes, self.genes)
-        return seat_alone(self.learner, self.seed, shape, self.horizon, units, Bits(self.genes), state)
 
     @property
     def round(self) -> int:
@@ -85,11 +76,10 @@ class GenomePlayer:
 
     def act(self) -> Ints:
         """Return the genome to play in this round, (genes,), the same until `observe` is called."""
-        if not self._acted:
+        if self._genome is None:
             self._seated.policies[0, 0] = self.policy
-            self._seated.draw(0)
-            self._acted = True
-        return np.array(self._seated.actions[0, 0])
+            self._genome = self._seated.draw(0)[0]
+        return np.array(self._genome)
 
     def observe(self, *, reward: float, opponent: ArrayLike | None = None) -> None:
         """Report the reward of this round and, to learners that see it, the opponent's genome.
@@ -98,7 +88,7 @@ class GenomePlayer:
             reward: the reward of the genome, in the units of `payoff_range`.
             opponent: the opponent's genome: bits, one per gene.
         """
-        if not self._acted:
+        if self._genome is None:
             raise InputError("observe came before act; ask act() for a genome, play it, then call observe().")
         reward = check_reward(reward)
         shown: Any = None
@@ -110,62 +100,29 @@ class GenomePlayer:
                     f"{self.learner} learns from it."
                 )
             shown = bits.astype(np.int8)[None]
-        self._seated.observe(self._round, 0, self._seated.actions[0], shown, np.array([float(reward)]))
-        self._round, self._acted, self._policy = self._round + 1, False, None
+        self._seated.observe(self._round, 0, self._genome[None], shown, np.array([reward]))
+        self._round, self._genome, self._policy = self._round + 1, None, None
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to continue from, as JSON and arrays, in one .npz file.
+    def _describe(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        content = {name: getattr(self, name) for name in self._settings} | {"actions": None, "opponent_actions": None}
+        arrays = {"policy": self._policy, "genome": self._genome}
+        present = {name: array for name, array in arrays.items() if array is not None}
+        return content | {"round": self._round, "acted": self._genome is not None}, present
 
-        Args:
-            path: of the file, which is replaced whole or not at all.
-        """
-        content = {name: getattr(self, name) for name in _SETTINGS} | {"actions": None, "opponent_actions": None}
-        content |= {"learner": str(self.learner), "round": self._round, "acted": self._acted}
-        arrays = {} if self._policy is None else {"policy": self._policy}
-        if self._acted:
-            arrays["genome"] = self._seated.actions[0, 0]
-        write_player(path, content, arrays, self._seated.state(self._seat_learner()))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], learner: str | Learner | None = None) -> GenomePlayer:
-        """Continue where `save` stopped.
-
-        A copy plays two rounds first, so that a file that does not fit the learner is reported here and not later.
-
-        Args:
-            path: of a file that `save` wrote.
-            learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
-        """
-        saved = read_player(path)
-        with reports_damage(path):
-            content = saved.content
-            player = cls(choose_learner(path, saved, learner), **{name: content[name] for name in _SETTINGS})
-            player._round, player._acted = check_integer("round", content["round"], 1), bool(content["acted"])
-            player._seated = player._seat_learner(saved.state)
-            if "policy" in saved.arrays:
-                player._policy = np.array(saved.arrays["policy"], np.float64).reshape(player.genes)
-            if player._acted:
-                player._seated.actions[0, 0] = saved.arrays["genome"]
-            copy.deepcopy(player)._rehearse()
-        return player
+    def _restore(self, saved: Saved, path: str) -> None:
+        self._round = check_integer("round", saved.content["round"], 1)
+        self._seated = self._seat_learner(saved.state)
+        if "policy" in saved.arrays:
+            self._policy = np.array(saved.arrays["policy"], np.float64).reshape(self.genes)
+        if saved.content["acted"]:
+            self._genome = np.array(saved.arrays["genome"], "int8").reshape(self.genes)
 
     def _rehearse(self) -> None:
-        """Play two rounds: a state that does not fit the learner, or is no genome or policy, fails."""
+        """Play two rounds."""
         for _ in range(2):
             if not np.isin(self.act(), (0, 1)).all() or not ((self.policy >= 0) & (self.policy <= 1)).all():
                 raise ValueError("it has a genome or a policy that no learner makes")
             self.observe(reward=sum(self.payoff_range) / 2, opponent=np.zeros(self.genes))
-
-    def __getstate__(self) -> dict[str, Any]:
-        acted = self._seated.actions[0, 0].copy() if self._acted else None
-        return vars(self) | {"_seated": self._seated.state(self._seat_learner()), "_genome": acted}
-
-    def __setstate__(self, attributes: dict[str, Any]) -> None:
-        genome = attributes.pop("_genome")
-        vars(self).update(attributes)
-        self._seated = self._seat_learner(attributes["_seated"])
-        if genome is not None:
-            self._seated.actions[0, 0] = genome
 
     def __repr__(self) -> str:
         return f"<GenomePlayer {self.learner}, {self.genes} genes, round {self.round}>"

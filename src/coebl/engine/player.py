@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
-import os
-import secrets
-import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
-from coebl.engine.insight import Insight
-from coebl.engine.player_file import Saved, choose_learner, read_player, reports_damage, write_player
-from coebl.engine.records import UNKNOWN, Labels, Outcome, Records, Ticket
-from coebl.engine.state import State, StateError
-from coebl.engine.table import Seated, seat_alone
-from coebl.engine.units import MOST_ROUNDS, Units, check_noise, check_reward, check_scale, have_moved, learn_units
+from coebl.engine.player_file import Saved
+from coebl.engine.records import UNKNOWN, Insight, Labels, Outcome, Records, Ticket, have_moved, learn_units
+from coebl.engine.state import StateError
+from coebl.engine.units import Units, check_noise, check_reward, check_scale
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
 
-_SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range", "noise", "opponents")
 _TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
 _SURE_FREEDOM, _WRONG_NOISE = 30, 3.0  # degrees of freedom, and the factor by which a given noise is clearly wrong
 _MOST_OPEN = 1024  # tickets; beyond it the oldest is forgotten
@@ -64,6 +58,8 @@ class Player(Insight):
     (1, 'low, 2', 1, 0.5)
     """
 
+    _settings = ("actions", "opponent_actions", "horizon", "seed", "payoff_range", "noise", "opponents")
+
     def __init__(
         self,
         learner: str | Learner,
@@ -75,11 +71,9 @@ class Player(Insight):
         noise: float | None = None,
         opponents: Sequence[int | Sequence[str]] | None = None,
     ) -> None:
-        self.learner = parse_learner(learner)
-        if "indices" not in self.learner.plays:
-            raise InputError(
-                f"{self.learner} plays genomes; accepted: a learner of numbered actions. Use GenomePlayer."
-            )
+        learner = parse_learner(learner)
+        if "indices" not in learner.plays:
+            raise InputError(f"{learner} plays genomes; accepted: a learner of numbered actions. Use GenomePlayer.")
         self.actions, own_labels = _count_actions("actions", actions)
         self.opponent_actions: int | None = None
         opponent_labels = None
@@ -88,9 +82,9 @@ class Player(Insight):
             self.opponent_actions = math.prod(map(len, self.opponents))
         elif opponent_actions is not None:
             self.opponent_actions, opponent_labels = _count_actions("opponent_actions", opponent_actions)
-        elif self.learner.sees:
+        elif learner.sees:
             raise InputError(
-                f"opponent_actions is None, and {self.learner} learns from what the opponent does; accepted: the "
+                f"opponent_actions is None, and {learner} learns from what the opponent does; accepted: the "
                 "number of the opponent's actions. Pass opponent_actions=."
             )
         if self.actions * (self.opponent_actions or 1) > MOST_ENTRIES:
@@ -101,12 +95,10 @@ class Player(Insight):
         if self.opponents is not None:
             opponent_labels = tuple(map(", ".join, itertools.product(*self.opponents)))  # the last varies fastest
         self.labels = Labels(own_labels, opponent_labels)
-        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1, MOST_ROUNDS)
-        self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
+        super().__init__(learner, Indices(self.actions), self.opponent_actions or 1, horizon, seed)
         self.payoff_range = None if payoff_range is None else check_scale(payoff_range)
         self.noise = None if noise is None else check_noise(noise)
         self._warned: dict[str, str] = {}  # warnings so far, by topic
-        self._lock = threading.RLock()
         self.reset()
 
     def reset(self) -> None:
@@ -114,18 +106,13 @@ class Player(Insight):
         with self._lock:
             self._issued = 0  # rounds for which there was a ticket
             self._learned = 0  # outcomes that the learner has learned from
-            self._restarts = 0  # of the learner, each with its own random numbers
+            self._restarts = 0
             self._open: dict[int, Ticket] = {}  # by round
             self._current: Ticket | None = None  # the one that act() repeats
-            self._policy: Floats | None = None  # (actions,), of the next round if it was asked for
+            self._policy = None
             self._records = Records(self.actions, self.opponent_actions or 1)
             self._units = learn_units(self._records, self.payoff_range, self.noise)
             self._seated = self._seat_learner()
-
-    def _seat_learner(self, state: State | None = None) -> Seated:
-        """Start the learner, in the state of an equal player if one is given."""
-        shape, seed = (self.actions, self.opponent_actions or 1), self.seed + (self._restarts << 128)
-        return seat_alone(self.learner, seed, shape, self.horizon, self._units, Indices(self.actions), state)
 
     @property
     def units(self) -> Units:
@@ -329,77 +316,41 @@ class Player(Insight):
             self._warned[topic] = text
             warnings.warn(text, stacklevel=5)  # the caller of observe
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to continue from, as JSON and arrays, in one .npz file.
+    def _describe(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        tickets = list(self._open.values())
+        content = {
+            "actions": self.labels.own or self.actions,
+            "opponent_actions": None if self.opponents else self.labels.opponent or self.opponent_actions,
+            **({"opponents": self.opponents} if self.opponents else {}),
+            "payoff_range": self.payoff_range,
+            "noise": self.noise,
+            "issued": self._issued,
+            "learned": self._learned,
+            "restarts": self._restarts,
+            "units": [*self._units.payoff_range, self._units.noise],
+            "warned": self._warned,
+            "tickets": [[ticket.round, int(ticket)] for ticket in tickets],
+            "current": None if self._current is None else self._current.round,
+            "asked": self._policy is not None,
+        }
+        policies = [ticket.policy for ticket in tickets] + ([] if self._policy is None else [self._policy])
+        return content, {"policies": np.array(policies).reshape(-1, self.actions), **self._records.arrays()}
 
-        The file holds the attributes of the learner, the open tickets, the sums and the recent outcomes, so its size
-        and the time do not depend on the rounds played. An attribute that cannot be stored, such as an open file, is
-        reported by its name.
-
-        Args:
-            path: of the file, which is replaced whole or not at all.
-        """
-        with self._lock:
-            tickets = list(self._open.values())
-            content = {
-                "learner": str(self.learner),
-                "actions": self.labels.own or self.actions,
-                "opponent_actions": None if self.opponents else self.labels.opponent or self.opponent_actions,
-                **({"opponents": self.opponents} if self.opponents else {}),
-                **{name: getattr(self, name) for name in ("horizon", "seed", "payoff_range", "noise")},
-                "issued": self._issued,
-                "learned": self._learned,
-                "restarts": self._restarts,
-                "units": [*self._units.payoff_range, self._units.noise],
-                "warned": self._warned,
-                "tickets": [[ticket.round, int(ticket)] for ticket in tickets],
-                "current": None if self._current is None else self._current.round,
-                "asked": self._policy is not None,
-            }
-            policies = [ticket.policy for ticket in tickets] + ([] if self._policy is None else [self._policy])
-            arrays = {"policies": np.array(policies).reshape(-1, self.actions), **self._records.arrays()}
-            write_player(path, content, arrays, self._seated.state(self._seat_learner()))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], learner: str | Learner | None = None) -> Player:
-        """Continue where `save` stopped.
-
-        Pass a custom learner as `learner`: no Python file that the saved player names is run, at any depth of its
-        learner's spec. If another version of coebl saved it, and its learner has changed, the learner learns again from
-        the recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed; where this
-        version plays differently, the learner learns again from all of it, with a warning. A copy plays a round first,
-        so that a file that does not fit the learner is reported here and not later; if your learner writes to a file or
-        a server, it does so for this round too.
-
-        Args:
-            path: of a file that `save` wrote.
-            learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
-        """
-        saved = read_player(path)
-        settings = {"noise": 1.0} | {name: saved.content[name] for name in _SETTINGS if name in saved.content}
-        try:
-            player = cls(choose_learner(path, saved, learner), **settings)
-        except MemoryError:
-            name = shorten(saved.content["learner"])
-            raise InputError(f"{path} holds {name}, which needs more memory than there is.") from None
-        if saved.format == 1:
-            if not player._replay(saved, str(path)):
-                player = cls(player.learner, **settings | {"noise": None})  # its units are learned, as is usual now
-                player._replay(saved, str(path))
-                last = " Pass the action that it advised last to observe(action=...)." if saved.content["acted"] else ""
-                warnings.warn(
-                    f"{path} was saved by coebl 0.1, which plays differently; {player.learner} has learned again, from "
-                    f"all {len(saved.content['history']):,} outcomes.{last}",
-                    stacklevel=2,
-                )
-        else:
-            with reports_damage(path):
-                player._restore(saved, str(path))
-                player._rehearse()
-        return player
+    def _resume(self, saved: Saved, path: str) -> None:
+        if saved.format != 1:
+            super()._resume(saved, path)
+        elif not self._replay(saved, path):
+            self.noise, self._warned = None, {}  # its units are learned, as is usual now
+            self.reset()
+            self._replay(saved, path)
+            last = " Pass the action that it advised last to observe(action=...)." if saved.content["acted"] else ""
+            warnings.warn(
+                f"{path} was saved by coebl 0.1, which plays differently; {self.learner} has learned again, from all "
+                f"{len(saved.content['history']):,} outcomes.{last}",
+                stacklevel=3,
+            )
 
     def _restore(self, saved: Saved, path: str) -> None:
-        """Continue from the state that an equal player saved."""
         content, policies = saved.content, saved.arrays["policies"]
         counts = (check_integer(name, content[name], 0) for name in ("issued", "learned", "restarts"))
         self._issued, self._learned, self._restarts = counts
@@ -427,24 +378,23 @@ class Player(Insight):
             warnings.warn(
                 f"{path} was saved by coebl {saved.content.get('version')}, and {self.learner} has changed since; it "
                 f"has learned again, from the last {self._learned:,} of {self._records.outcomes:,} outcomes.",
-                stacklevel=3,
+                stacklevel=5,
             )
 
     def _rehearse(self) -> None:
-        """Let the learner of a copy play a round, and observe the open ones: a state that does not fit it fails."""
-        trial = copy.deepcopy(self)
+        """Play a round, and observe the open ones."""
         middle = sum(self._units.payoff_range) / 2
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            trial._issue()
-            for ticket in trial._open.values():
+            self._issue()
+            for ticket in self._open.values():
                 action, probability = int(ticket), float(ticket.policy[ticket])
-                trial._teach(action, 0, middle, probability)
-                trial._records.add(Outcome(ticket.round, action, action, 0, middle, probability, True))
-            trial._teach(self.actions - 1, (self.opponent_actions or 1) - 1, middle, 1.0)  # the last of its numbers
-            learn_units(trial._records, self.payoff_range, self.noise)
-            trial._policy = None
-            trial._next_policy()
+                self._teach(action, 0, middle, probability)
+                self._records.add(Outcome(ticket.round, action, action, 0, middle, probability, True))
+            self._teach(self.actions - 1, (self.opponent_actions or 1) - 1, middle, 1.0)  # the last of its numbers
+            learn_units(self._records, self.payoff_range, self.noise)
+            self._policy = None
+            self._next_policy()
 
     def _replay(self, saved: Saved, path: str) -> bool:
         """Repeat the history of a player of the same settings; True if the policy is that of the saved player."""
@@ -459,19 +409,21 @@ class Player(Insight):
             self.act()
         return np.allclose(policy, saved_policy, atol=_TOLERANCE)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for pickle and copy, with the learner's state as JSON and bytes."""
-        with self._lock:
-            seated = self._seated.state(self._seat_learner())
-            copies = {name: copy.deepcopy(getattr(self, name)) for name in ("_records", "_open", "_warned")}
-            return {name: value for name, value in vars(self).items() if name != "_lock"} | copies | {"_seated": seated}
+    def _repr_html_(self) -> str:
+        from coebl.report.notebook import render_player
 
-    def __setstate__(self, attributes: dict[str, Any]) -> None:
-        vars(self).update(attributes)
-        self._lock = threading.RLock()
-        if self._current is not None:
-            self._current = self._open[self._current.round]
-        self._seated = self._seat_learner(attributes["_seated"])
+        with self._lock:
+            known = self.opponent_actions is not None
+            return render_player(
+                repr(self),
+                self.labels,
+                self.policy,
+                self._records,
+                self._units.payoff_range,
+                {"value": self.value(), "exploitability": self.exploitability()} if known else {},
+                len(self._open),
+                self.warnings,
+            )
 
     def __repr__(self) -> str:
         opponent = "" if self.opponent_actions is None else f" x {self.opponent_actions}"

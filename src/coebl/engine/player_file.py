@@ -1,27 +1,33 @@
-"""The file of a player: JSON and arrays in one .npz, nothing that runs.
+"""The base of players in all spaces: a learner that is seated alone, and the file of its state.
 
-Within a major version of coebl every later version reads it: a format only gains keys, and keys that are not known are
-ignored.
+The file is JSON and arrays in one .npz, nothing that runs. Within a major version of coebl every later version reads
+it: a format only gains keys, and keys that are not known are ignored.
 """
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
+import secrets
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.core.arrays import machine_memory
-from coebl.core.errors import InputError, shorten
+from coebl.core.arrays import Floats, machine_memory
+from coebl.core.errors import InputError, check_integer, shorten
 from coebl.core.files import check_path, read_whole, write_whole
 from coebl.core.modules import load
 from coebl.core.specs import files_in, split_spec, without_folder
 from coebl.engine.state import State
+from coebl.engine.table import Seated, build_seat
+from coebl.engine.units import MOST_ROUNDS, Units
+from coebl.games.spaces import Space
 from coebl.learners import LEARNERS, Learner, parse_learner
 
 _FORMAT = 3  # 1 is that of coebl 0.1, with the whole history; 2 was never released
@@ -51,7 +57,103 @@ class Saved(NamedTuple):
         return bool(self.content.get("version") == _version())
 
 
-def write_player(
+class Contestant:
+    """A learner that is seated alone, for one run, with its copies and its files: what all players share."""
+
+    _settings: tuple[str, ...]  # arguments that a file has
+    _units: Units
+    _restarts = 0  # of the learner, each with its own random numbers
+    _policy: Floats | None = None  # (actions,), of the current round if it was asked for
+
+    def __init__(self, learner: Learner, space: Space, others: int, horizon: int | None, seed: int | None) -> None:
+        self.learner, self._space, self._others = learner, space, others
+        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1, MOST_ROUNDS)
+        self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
+        self._lock = threading.RLock()
+
+    def _seat_learner(self, state: State | None = None) -> Seated:
+        """Start the learner, in the state of an equal player if one is given."""
+        seed, shape = self.seed + (self._restarts << 128), (self._space.width, self._others)
+        seat = build_seat(self.learner, [seed], shape, self.horizon, self._units.seen_range, space=self._space)
+        seated = Seated(self.learner, seat, self._units, [seed])
+        seated.begin_block(1)
+        if state is not None:
+            seated.restore(state)
+        return seated
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes for pickle and copy, with the learner's state as JSON and bytes."""
+        with self._lock:
+            plain = {name: value for name, value in vars(self).items() if name not in ("_lock", "_seated")}
+            return copy.deepcopy(plain) | {"_seated": self._seated.state(self._seat_learner())}
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        vars(self).update(attributes)
+        self._lock = threading.RLock()
+        self._seated = self._seat_learner(attributes["_seated"])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to continue from, as JSON and arrays, in one .npz file.
+
+        The file holds the attributes of the learner and, of a `Player`, the open tickets, the sums and the recent
+        outcomes, so its size and the time do not depend on the rounds played. An attribute that cannot be stored, such
+        as an open file, is reported by its name.
+
+        Args:
+            path: of the file, which is replaced whole or not at all.
+        """
+        with self._lock:
+            content, arrays = self._describe()
+            content |= {"learner": str(self.learner), "horizon": self.horizon, "seed": self.seed}
+            _write(path, content, arrays, self._seated.state(self._seat_learner()))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], learner: str | Learner | None = None) -> Self:
+        """Continue where `save` stopped.
+
+        Pass a custom learner as `learner`: no Python file that the saved player names is run, at any depth of its
+        learner's spec. If another version of coebl saved a `Player`, and its learner has changed, the learner learns
+        again from the recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed;
+        where this version plays differently, the learner learns again from all of it, with a warning. A copy plays
+        first, so that a file that does not fit the learner is reported here and not later; if your learner writes to a
+        file or a server, it does so for these rounds too.
+
+        Args:
+            path: of a file that `save` wrote.
+            learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
+        """
+        saved = _read(path)
+        if ("genes" in saved.content) != ("genes" in cls._settings):
+            raise InputError(f"{path} is another kind of player; accepted: a file that {cls.__name__}.save wrote.")
+        settings = {name: saved.content[name] for name in cls._settings if name in saved.content}
+        try:
+            player = cls(_choose_learner(path, saved, learner), **{"noise": 1.0} | settings)  # type: ignore[arg-type]
+        except MemoryError:
+            name = shorten(saved.content["learner"])
+            raise InputError(f"{path} holds {name}, which needs more memory than there is.") from None
+        player._resume(saved, str(path))
+        return player
+
+    def _resume(self, saved: Saved, path: str) -> None:
+        """Continue from the file of a player with these settings."""
+        with _reports_damage(path):
+            self._restore(saved, path)
+            copy.deepcopy(self)._rehearse()
+
+    def _describe(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the content of its file besides what all players have, and its arrays."""
+        raise NotImplementedError
+
+    def _restore(self, saved: Saved, path: str) -> None:
+        """Continue from the state that an equal player saved."""
+        raise NotImplementedError
+
+    def _rehearse(self) -> None:
+        """Play: a state that does not fit the learner fails."""
+        raise NotImplementedError
+
+
+def _write(
     path: str | os.PathLike[str], content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], state: State
 ) -> None:
     """Write a player's settings and numbers, its arrays, and the state of its learner."""
@@ -63,7 +165,7 @@ def write_player(
     write_whole(path, buffer.getvalue())
 
 
-def read_player(path: str | os.PathLike[str]) -> Saved:
+def _read(path: str | os.PathLike[str]) -> Saved:
     """Return the content of a file; nothing in it is run."""
     check_path("path", path)
     try:
@@ -91,7 +193,7 @@ def read_player(path: str | os.PathLike[str]) -> Saved:
     return Saved(content, arrays, memory)
 
 
-def choose_learner(path: str | os.PathLike[str], saved: Saved, learner: str | Learner | None) -> str | Learner:
+def _choose_learner(path: str | os.PathLike[str], saved: Saved, learner: str | Learner | None) -> str | Learner:
     """Return the learner to load with: the given one if it is equal to the saved one, or else one that is built in."""
     spec: str = saved.content["learner"]
     if learner is None:
@@ -108,7 +210,7 @@ def choose_learner(path: str | os.PathLike[str], saved: Saved, learner: str | Le
 
 
 @contextmanager
-def reports_damage(path: str | os.PathLike[str]) -> Iterator[None]:
+def _reports_damage(path: str | os.PathLike[str]) -> Iterator[None]:
     """Report content that does not fit a player, in one line."""
     try:
         yield

@@ -1,16 +1,19 @@
-"""The records of a player: its recent outcomes, and what they say about the game. Independent of its learner."""
+"""The records of a player: its outcomes, the units that they show, and reports on them, for any learner."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats
+from coebl.core.errors import InputError
 from coebl.core.modules import require
+from coebl.engine.player_file import Contestant
+from coebl.engine.units import Units
 from coebl.solver import solve_matrix
 
 if TYPE_CHECKING:
@@ -20,18 +23,12 @@ if TYPE_CHECKING:
 KEPT = 4096  # outcomes that are kept one by one; of all, there are sums per pair of actions
 RECENT = 100  # outcomes that count as recent
 UNKNOWN = -1  # in place of an action that is not known
-_OUTCOME = np.dtype(
-    [
-        ("round", np.int64),
-        ("advised", np.int32),
-        ("action", np.int32),
-        ("opponent", np.int32),
-        ("reward", np.float64),
-        ("probability", np.float64),
-        ("learned", np.bool_),
-    ]
-)
 _CONFIDENCE = 0.95
+_FLOOR = 0.1  # the least noise, as a share of half the width: with much less, learners would hardly explore
+_LEAST_SHARE = 0.2  # of the width of the rewards, that is left for the payoffs
+_SURE = 8  # degrees of freedom at which half of the noise is taken off the range
+_RANGE_MOVED = 0.1  # of the width: ends that have moved by more are taken over
+_NOISE_MOVED = 1.25  # likewise, a factor
 _TOTALS = ("outcomes", "mean_reward", "least", "largest", "_around", "_within", "_freedom")  # numbers of all outcomes
 
 
@@ -45,6 +42,9 @@ class Outcome(NamedTuple):
     reward: float
     probability: float  # of the action, by the policy of the round
     learned: bool  # False if the learner could not learn from it
+
+
+_OUTCOME = np.dtype(list(zip(Outcome._fields, ("i8", "i4", "i4", "i4", "f8", "f8", "?"), strict=True)))
 
 
 class Interval(NamedTuple):
@@ -176,7 +176,7 @@ class Records:
             history[name] = arrays["history"][name]
         outcomes = int(arrays["totals"][0])
         if len(history) != min(outcomes, KEPT):
-            raise ValueError("its history has another length than it says")
+            raise ValueError("its history does not have the length that it states")
         size = next(size for size in (2**power for power in range(4, 64)) if size >= len(history))
         self._recent = np.zeros(size, _OUTCOME)
         self._recent[np.arange(outcomes - len(history), outcomes) % KEPT] = history
@@ -189,13 +189,56 @@ class Records:
         limits = {"advised": (UNKNOWN, m), "action": (0, m), "opponent": (UNKNOWN, k if k > 1 else 2**31)}
         for name, (first, end) in limits.items():
             if not ((history[name] >= first) & (history[name] < end)).all():
-                raise ValueError(f"its history has another number of {name}s than it says")
+                raise ValueError(f"its history has an impossible value of {name}")
         finite = np.concatenate([history["reward"], self.means.ravel(), [self.mean_reward]])
         sums = np.concatenate(
             [history["probability"], self.visits.ravel(), [self._around, self._within, self._freedom]]
         )
         if not ((np.abs(finite) < 1e61).all() and (sums >= 0).all() and (self.visits % 1 == 0).all()):
             raise ValueError("it has sums that no outcomes have")
+
+
+def learn_units(records: Records, payoff_range: tuple[float, float] | None, noise: float | None) -> Units:
+    """Return the units of the rewards; what is not given is estimated.
+
+    The noise is the pooled deviation of the rewards of a pair of actions. Half the width of the range, the most that
+    payoffs can deviate, counts as one degree of freedom: there is an estimate before any pair was visited twice.
+    The range is that of all rewards so far, and its width is reduced by the share of the noise in their variance.
+
+    >>> learn_units(Records(2, 2), None, None)  # before the first reward: any will do
+    Units(payoff_range=(-1.0, 1.0), noise=1.0)
+    """
+    if payoff_range is None:
+        payoff_range = _learn_range(records, noise)
+    if noise is None:
+        low, high = payoff_range
+        half = high / 2 - low / 2
+        deviation, freedom = records.pooled()
+        variance = (half**2 + (freedom * deviation**2 if freedom else 0.0)) / (1 + freedom)
+        noise = max(sqrt(variance), _FLOOR * half)
+    return Units(payoff_range, noise)
+
+
+def _learn_range(records: Records, noise: float | None) -> tuple[float, float]:
+    if not records.outcomes:
+        return -1.0, 1.0
+    deviation, freedom = records.pooled()
+    all_noise = deviation if noise is None else noise
+    around, share = records.deviation(), 1.0
+    if freedom and around and records.visits.shape[1] > 1:  # else the opponent's choices look like noise
+        variance = 1 - (all_noise / around) ** 2 * freedom / (freedom + _SURE)
+        share = sqrt(max(variance, _LEAST_SHARE**2))
+    middle = records.mean_reward
+    return middle + share * (records.least - middle), middle + share * (records.largest - middle)
+
+
+def have_moved(units: Units, used: Units) -> bool:
+    """Return True if units differ from those in use by so much that what was learned should be learned again."""
+    (low, high), (used_low, used_high) = units.payoff_range, used.payoff_range
+    if max(abs(low - used_low), abs(high - used_high)) > _RANGE_MOVED * max(high - low, used_high - used_low):
+        return True
+    least, largest = sorted((units.noise, used.noise))
+    return largest > _NOISE_MOVED * least
 
 
 class Labels(NamedTuple):
@@ -213,6 +256,129 @@ class Labels(NamedTuple):
             pl.col(column).replace_strict(list(range(len(names))), list(names), return_dtype=pl.String)
             for column, names in names.items()
         )
+
+
+class Insight(Contestant):
+    """The part of a player that reports on its records."""
+
+    labels: Labels
+    opponent_actions: int | None
+    payoff_range: tuple[float, float] | None
+    _records: Records
+
+    @property
+    def policy(self) -> Floats:
+        """The mixed strategy of the current round: (actions,)."""
+        raise NotImplementedError
+
+    def estimates(self) -> polars.DataFrame:
+        """Return what each pair of actions earned: visits, mean, and a 95 % interval of the mean, low to high.
+
+        The interval is Student's, with one deviation for the rewards of all pairs. Mean and interval are null where
+        there is none. It holds for a pair by itself, and for visits that were not chosen by what they earned.
+
+        >>> from coebl import Player
+        >>> player = Player("ucb", actions=["left", "right"], opponent_actions=1, horizon=9)
+        >>> for reward in (1.0, 3.0):
+        ...     player.observe(action="left", opponent=0, reward=reward)
+        >>> player.estimates().row(0)
+        ('left', 0, 2, 2.0, -10.706..., 14.706...)
+        """
+        with self._lock:
+            records, (m, k) = self._records, self._records.visits.shape
+            low, high = records.bounds(self._units.payoff_range, together=False)
+            unseen = records.visits == 0
+            unsure = unseen | (records.pooled()[1] == 0)
+            columns = {
+                "action": np.repeat(np.arange(m), k),
+                "opponent": np.tile(np.arange(k), m),
+                "visits": records.visits.ravel().astype(np.int64),
+                "mean": np.where(unseen, np.nan, records.means).ravel(),
+                "low": np.where(unsure, np.nan, low).ravel(),
+                "high": np.where(unsure, np.nan, high).ravel(),
+            }
+            return self.labels.name(require("polars").DataFrame(columns, nan_to_null=True))
+
+    def value(self) -> Interval:
+        """Return the value of the game by the estimates, with a 95 % interval.
+
+        The interval is between the values of the matrices of lower and of upper bounds, which hold for all pairs
+        together (Bonferroni): it is wide, and covers the value at least that often. A pair without a visit has the
+        middle of the payoff range in the estimate, and the whole range in the interval. If the range is learned, the
+        interval is infinite until some pair was visited twice, and it may be too narrow while pairs have no visits.
+
+        >>> from coebl import Player
+        >>> player = Player("ucb", actions=1, opponent_actions=2, horizon=9, payoff_range=(-1, 1))
+        >>> player.observe(action=0, opponent=1, reward=-0.5)
+        >>> player.value()
+        Interval(value=-0.5, low=-1.0, high=1.0)
+        """
+        self._need_opponent("value()")
+        with self._lock:
+            return self._with_interval(self._records.value(self._units.payoff_range))
+
+    def exploitability(self) -> Interval:
+        """Return what an opponent who knew the policy could take below the value, by the estimates, as for `value`.
+
+        >>> from coebl import Player
+        >>> player = Player("uniform", actions=2, opponent_actions=2)
+        >>> for action in range(2):
+        ...     for opponent in range(2):
+        ...         player.observe(action=action, opponent=opponent, reward=[[1, 0.5], [0, 0]][action][opponent])
+        >>> player.exploitability().value  # of (1/2, 1/2), where the first action is worth 0.5
+        0.25
+        """
+        self._need_opponent("exploitability()")
+        with self._lock:
+            return self._with_interval(self._records.exploitability(self.policy, self._units.payoff_range))
+
+    def _with_interval(self, number: Interval) -> Interval:
+        """Return the number with an infinite interval as long as neither range nor noise is known."""
+        known = self.payoff_range is not None or self._records.pooled()[1] > 0
+        return number if known else Interval(number.value, -inf, inf)
+
+    def history(self) -> polars.DataFrame:
+        """Return the last outcomes, at most 4096, the oldest first.
+
+        The columns are round, advised (null for a move that was made without asking), action, opponent (null if it was
+        not reported), reward, probability (of the action, by the policy of the round), and learned (False if the
+        learner could not learn from it).
+
+        >>> from coebl import Player
+        >>> player = Player("exp3", actions=["left", "right"], opponent_actions=2, seed=1)
+        >>> player.observe(action="right", opponent=1, reward=0.5)
+        >>> player.history().row(0)
+        (1, None, 'right', 1, 0.5, 0.5, True)
+        """
+        with self._lock:
+            pl, recent = require("polars"), self._records.recent()
+            frame = pl.DataFrame({name: recent[name].copy() for name in recent.dtype.names or ()})
+            named = ("advised", "action", "opponent")
+            known = [pl.when(pl.col(name) != UNKNOWN).then(pl.col(name)).cast(pl.Int64).alias(name) for name in named]
+            return self.labels.name(frame.with_columns(known))
+
+    def opponent(self) -> polars.DataFrame:
+        """Return how often the opponent played each action, its share of all outcomes, and of the 100 most recent.
+
+        >>> from coebl import Player
+        >>> player = Player("exp3", actions=2, opponent_actions=["high", "low"])
+        >>> for action in ("high", "low", "high"):
+        ...     player.observe(action=0, opponent=action, reward=0.5)
+        >>> player.opponent().columns, player.opponent().row(1)[:2]
+        (['opponent', 'visits', 'share', 'recent'], ('low', 1))
+        """
+        self._need_opponent("opponent()")
+        with self._lock:
+            visits, share, recent = self._records.opponent_shares()
+            columns = {"opponent": np.arange(len(visits)), "visits": visits.astype(np.int64)}
+            return self.labels.name(require("polars").DataFrame(columns | {"share": share, "recent": recent}))
+
+    def _need_opponent(self, method: str) -> None:
+        if self.opponent_actions is None:
+            raise InputError(
+                f"{method} needs the opponent's actions, and opponent_actions is None; pass opponent_actions= to "
+                "Player, and opponent= to observe."
+            )
 
 
 class Ticket(int):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,9 @@ from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.match import MOST_ROUNDS, Match
-from coebl.engine.policies import frames_for
 from coebl.engine.table import Table
-from coebl.engine.until import Hit, HittingTime
-from coebl.games import DriftingGame, Game, TensorGame
+from coebl.engine.until import HITS, Hit, HittingTime
+from coebl.games import AnyGame, DriftingGame, Game, TensorGame
 from coebl.games.equilibria import Distance
 from coebl.metrics import Block, Metric
 
@@ -29,8 +28,11 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-_PER_ROUND = ("actions", "rewards", "policies")
 Keep = Literal["actions", "rewards", "policies", "counts", "beliefs"]  # the first three for every round and seat
+
+MOST_AREAS = 16  # actions of a player that a picture shows one by one
+_MOST_FRAMES, _FEWEST_FRAMES = 450, 60
+_NUMBERS = 5000  # of the frames of a picture together: about 20 kB
 
 
 @dataclass(frozen=True, repr=False)
@@ -215,13 +217,71 @@ def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
     )
 
 
+class SampledPolicies(NamedTuple):
+    """The policies of one run at some rounds, and their averages so far."""
+
+    seed: int
+    rounds: Ints  # (points,), increasing; the first and the last are those of the match
+    policies: tuple[Floats, ...]  # per seat: (points, actions)
+    averages: tuple[Floats, ...]  # per seat: the mean of the policies up to the round, (points, actions)
+
+
+def frames_for(actions: tuple[int, ...]) -> int:
+    """Return the number of rounds that a replay has, so that it stays small.
+
+    >>> frames_for((3, 3)), frames_for((16, 16))
+    (450, 74)
+    """
+    each = 8 if max(actions) <= 3 else 2 * sum(min(number, MOST_AREAS) for number in actions)
+    return max(_FEWEST_FRAMES, min(_MOST_FRAMES, _NUMBERS // (each + 3)))
+
+
+def has_pictures(game: AnyGame) -> bool:
+    """True if the policies of a game can be drawn: it has one payoff matrix."""
+    return isinstance(game, Game) and not isinstance(game, DriftingGame)  # which has an equilibrium per phase
+
+
+def sample_policies(
+    result: Result, seed: int | None = None, points: int = 500, also: tuple[int, ...] = ()
+) -> SampledPolicies:
+    """Return the policies of one run, by default the first, at some rounds with evenly spaced logarithms and `also`.
+
+    >>> from coebl import simulate
+    >>> sampled = sample_policies(simulate("rps", "ucb", "exp3", rounds=900, seeds=2, keep=["policies"]), points=4)
+    >>> sampled.rounds, sampled.policies[1].shape
+    (array([  1,  10,  93, 900]), (4, 3))
+    """
+    game = result.match.game
+    if "policies" not in result.kept:
+        raise InputError('the result has no policies of every round; simulate with keep=["policies"].')
+    if not has_pictures(game):
+        raise InputError(f"{game.name} has no payoff matrix, or more than one; accepted: results of a game with one.")
+    seeds = [int(present) for present in result.seeds]
+    seed = seeds[0] if seed is None else seed
+    if seed not in seeds:
+        present = ", ".join(map(str, seeds[:5])) + ", ..." * (len(seeds) > 5)
+        raise InputError(f"seed is {shorten(seed)}; accepted: a seed of the result, out of {present}.")
+    last = result.match.rounds
+    spaced = np.geomspace(1, last, max(2, points)).round().astype(np.int64)
+    rounds = np.unique([*spaced, *(kept for kept in also if 1 <= kept <= last)])
+    runs = [policies[:, seeds.index(seed)] for policies in result.kept["policies"]]
+    counts = np.arange(1, last + 1)[:, None]
+    return SampledPolicies(
+        seed,
+        rounds,
+        policies=tuple(run[rounds - 1] for run in runs),
+        averages=tuple((run.cumsum(axis=0) / counts)[rounds - 1] for run in runs),
+    )
+
+
 class Ends:
     """The ends of the runs of a batch: the time of each, if its condition was met, and its metrics and policies then.
 
     A run ends when its condition is first met, or after its last round. So its numbers do not depend on the batch.
     """
 
-    def __init__(self, runs: int) -> None:
+    def __init__(self, runs: int, condition: Callable[[Block], Booleans] | None = None) -> None:
+        self._condition = condition  # where it is met, (rounds, runs), by block
         self.metrics: dict[str, Floats] = {}  # name to (runs,)
         self.policies: list[Floats] = []  # per seat: (runs, width)
         self.times = np.full(runs, np.nan)
@@ -243,11 +303,22 @@ class Ends:
             kept[runs] = policy
         self.times[runs] = times
 
-    def columns(self) -> dict[str, Floats]:
-        """Return the metrics and the hitting times as a result has them: (1, runs)."""
-        hit = (~self.open).astype(np.float64)
-        columns = self.metrics | {HittingTime.name: self.times, Hit.name: hit}
-        return {name: values[None] for name, values in columns.items()}
+    def take(self, block: Block, measures: Sequence[Metric]) -> None:
+        """Note the state of every open run: in the first round in which it meets its condition, or in the last one."""
+        assert self._condition is not None
+        to_host = block.backend.to_host
+        runs = np.flatnonzero(self.open)
+        met = to_host(self._condition(block))[:, runs]
+        hit = met.any(axis=0)
+        last = np.where(hit, met.argmax(axis=0), block.rounds - 1)
+        metrics = {metric.name: to_host(metric(block))[last, runs] for metric in measures}
+        policies = [to_host(policy)[last, runs] for policy in block.policies]
+        self.put(runs, metrics, policies, np.where(hit, block.first_round + last, np.nan))
+
+    def columns(self, hits: bool = True) -> dict[str, Floats]:
+        """Return the metrics, and those of hitting times if there was a condition, as a result has them: (1, runs)."""
+        timed = {HittingTime.name: self.times, Hit.name: (~self.open).astype(np.float64)} if hits else {}
+        return {name: values[None] for name, values in (self.metrics | timed).items()}
 
 
 class Recorder:
@@ -258,11 +329,9 @@ class Recorder:
         metrics: Sequence[Metric],
         rounds: Ints,
         keep: Collection[Keep],
-        until: Callable[[Block], Booleans] | None = None,
-        runs: int = 0,
+        ends: Ends | None = None,
     ) -> None:
-        self._metrics, self._rounds = metrics, rounds
-        self._until, self._ends = until, Ends(runs)
+        self._metrics, self._rounds, self._ends = metrics, rounds, ends
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
         self._kept: dict[str, list[list[Floats | Ints]]] = {
             name: [] for name in keep if name not in ("counts", "beliefs")
@@ -275,7 +344,7 @@ class Recorder:
     @property
     def done(self) -> bool:
         """True if every run has met its condition."""
-        return self._until is not None and not self._ends.open.any()
+        return self._ends is not None and not self._ends.open.any()
 
     def block_end(self, first: int) -> int:
         """Return the last round of a block that begins here: beliefs are those at the end of a block."""
@@ -288,29 +357,18 @@ class Recorder:
             return
         held = [seated.beliefs() for seated in table.seats]
         if not any(held):
-            players = " nor ".join(dict.fromkeys(str(player) for player in table.match.players))
+            names = list(dict.fromkeys(map(str, table.match.players)))
+            none = f"neither {' nor '.join(names)} has any" if len(names) > 1 else f"{names[0]} has none"
             raise InputError(
-                f"keep has beliefs, and {players} has none; accepted: with a learner that estimates the payoffs, such "
-                "as coebl or ucb."
+                f"keep has beliefs, and {none}; accepted: with a learner that estimates payoffs, such as coebl or ucb."
             )
         self._beliefs.append(held)
-
-    def _take_ends(self, block: Block, met: Booleans) -> None:
-        """Note the state of every open run: in the first round in which it meets its condition, or in the last one."""
-        to_host = block.backend.to_host
-        runs = np.flatnonzero(self._ends.open)
-        met = to_host(met)[:, runs]
-        hit = met.any(axis=0)
-        last = np.where(hit, met.argmax(axis=0), block.rounds - 1)
-        metrics = {metric.name: to_host(metric(block))[last, runs] for metric in self._metrics}
-        policies = [to_host(policy)[last, runs] for policy in block.policies]
-        self._ends.put(runs, metrics, policies, np.where(hit, block.first_round + last, np.nan))
 
     def take(self, block: Block) -> None:
         """Add the next block."""
         started, to_host = time.perf_counter(), block.backend.to_host
-        if self._until is not None:
-            self._take_ends(block, self._until(block))
+        if self._ends is not None:
+            self._ends.take(block, self._metrics)
             self._seconds += time.perf_counter() - started
             return
         first = block.first_round
@@ -340,13 +398,12 @@ class Recorder:
             seeds=np.array(table.seeds),
             rounds=self._rounds,
             metrics=self._ends.columns()
-            if self._until
+            if self._ends
             else {name: np.concatenate(parts) for name, parts in self._recorded.items()},
-            policies=self._ends.policies if self._until else [to_host(policy) for policy in self._last],
+            policies=self._ends.policies if self._ends else [to_host(policy) for policy in self._last],
             kept=kept,
             seconds=table.seconds | {"metrics": self._seconds},
-            classes={metric.name: type(metric) for metric in self._metrics}
-            | ({HittingTime.name: HittingTime, Hit.name: Hit} if self._until else {}),
+            classes={metric.name: type(metric) for metric in self._metrics} | (HITS if self._ends else {}),
         )
 
 

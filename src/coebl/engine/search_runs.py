@@ -16,7 +16,7 @@ from coebl.core.errors import InputError
 from coebl.engine.match import Match
 from coebl.engine.result import Ends, Result
 from coebl.engine.table import blame, seat_at
-from coebl.engine.until import Hit, HittingTime, Until
+from coebl.engine.until import HITS, Until
 from coebl.metrics import Block, Metric
 from coebl.search import Pairs, Search
 
@@ -141,21 +141,15 @@ def play_search(
             progress(done)
     if len(number):
         _note(ends, batch, metrics, number, np.arange(len(number)), np.nan)
-    columns = ends.columns()
-    classes: dict[str, type[Metric]] = {metric.name: metric for metric in metrics}
-    if until is None:
-        del columns[HittingTime.name], columns[Hit.name]
-    else:
-        classes |= {HittingTime.name: HittingTime, Hit.name: Hit}
     return Result(
         match=match,
         seeds=np.array(seeds),
         rounds=np.array([match.rounds]),
-        metrics=columns,
+        metrics=ends.columns(hits=until is not None),
         policies=ends.policies,
         kept={},
         seconds={"search": time.perf_counter() - started},
-        classes=classes,
+        classes={metric.name: metric for metric in metrics} | (HITS if until else {}),
     )
 
 

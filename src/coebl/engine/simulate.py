@@ -15,7 +15,7 @@ from coebl.backend import Backend, Device, backend_for, is_out_of_memory
 from coebl.core.arrays import Ints
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.match import Match
-from coebl.engine.result import Keep, Recorder, Result, check_keep, replace_runs
+from coebl.engine.result import Ends, Keep, Recorder, Result, check_keep, replace_runs
 from coebl.engine.search_runs import play_search
 from coebl.engine.table import Table
 from coebl.engine.until import Until
@@ -110,8 +110,8 @@ def simulate(
     block_rounds = check_integer("block_rounds", block_rounds, 1)
 
     def recorder(runs: int) -> Recorder:  # no reference to it here: its arrays are freed if memory runs out
-        ends = None if condition is None else condition.condition(match.game, runs)
-        return Recorder([kind(match.game, runs) for kind in kinds], recorded, keep, ends, runs)
+        ends = None if condition is None else Ends(runs, condition.condition(match.game, runs))
+        return Recorder([kind(match.game, runs) for kind in kinds], recorded, keep, ends)
 
     with backend.computing(), _report_memory(match, seed_list, backend):
         backend.defer_failures(len(seed_list))

@@ -232,9 +232,11 @@ class _Unpacker:
         fills = type(twin) is kind and not values and id(twin) not in self._taken
         made = self.objects[number] = twin if fills else kind.__new__(kind, *values)
         self._taken.add(id(made))
-        if fills and (lacking := _attributes(twin).keys() - state.keys()):
+        before = _attributes(twin) if fills else {}
+        attributes = {key: part for key, part in before.items() if part is self.objects[0]}  # an older file may lack it
+        if lacking := before.keys() - attributes.keys() - state.keys():
             raise StateError(f"{name} has no {', '.join(sorted(lacking))}")
-        attributes = {
+        attributes |= {
             key: self.unpack(node, _attribute(twin, key)) for key, node in state.items() if node != ["deleted"]
         }
         for key in _attributes(made):

@@ -18,7 +18,7 @@ from coebl.engine.match import Match
 from coebl.engine.state import State, pack, unpack
 from coebl.engine.units import Units
 from coebl.games import AnyGame, DriftingGame
-from coebl.games.spaces import Space
+from coebl.games.spaces import Indices, Space
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
 
@@ -125,7 +125,6 @@ class Seated:
         seat: Seat,
         units: Units,
         seeds: Sequence[int],
-        space: Space,
         *,
         number: int = 0,
         name: str = "row",
@@ -135,13 +134,13 @@ class Seated:
         self.seeds = seeds
         self.learner = learner
         self.seat, self.units = seat, units
-        self.shape = seat.runs, space.width  # of its policies
+        self.shape = seat.runs, seat.actions  # of its policies
         self.seconds = 0.0  # of computing time of its learner
-        self._space, self._backend = space, seat.backend
+        self._space, self._backend = seat.space or Indices(seat.actions), seat.backend
         self._against = None  # (opponent's actions, actions), what each action earns, for a learner that sees payoffs
         if payoff is not None and "payoffs" in learner.sees:
             self._against = seat.backend.arrays.asarray(payoff).T
-        ahead = max(_AHEAD, _ROUNDS_AHEAD * space.uniforms)
+        ahead = max(_AHEAD, _ROUNDS_AHEAD * self._space.uniforms)
         self._draws = seat.backend.stream(seeds, actions_key(number), "uniform", fill_uniform, ahead)
         try:
             self.learner = learner.seated(seat)
@@ -243,24 +242,6 @@ class Seated:
         )
 
 
-def seat_alone(
-    learner: Learner,
-    seed: int,
-    shape: tuple[int, int],
-    horizon: int | None,
-    units: Units,
-    space: Space,
-    state: State | None = None,
-) -> Seated:
-    """Return a learner seated for one run outside of a match, in the state of an equal one if that is given."""
-    seat = build_seat(learner, [seed], shape, horizon, units.seen_range, space=space if space.shape else None)
-    seated = Seated(learner, seat, units, [seed], space)
-    seated.begin_block(1)
-    if state is not None:
-        seated.restore(state)
-    return seated
-
-
 class Table:
     """The game and the seated learners of a batch of runs."""
 
@@ -289,8 +270,8 @@ class Table:
         """Seat a player."""
         game, learner = self.game, self.match.players[number]
         seat = seat_at(game, number, learner, self.seeds, self.match.rounds, self.backend)
-        units, space, payoff = Units.of(game, number), game.spaces[number], _view(game, number)
-        return Seated(learner, seat, units, self.seeds, space, number=number, name=game.seats[number], payoff=payoff)
+        units, name, payoff = Units.of(game, number), game.seats[number], _view(game, number)
+        return Seated(learner, seat, units, self.seeds, number=number, name=name, payoff=payoff)
 
     @property
     def seconds(self) -> dict[str, float]:

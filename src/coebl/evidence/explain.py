@@ -17,7 +17,7 @@ from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.core.registry import Registry
 from coebl.core.specs import files_in, without_folder
-from coebl.core.text import counted, decimal_places
+from coebl.core.text import counted, in_interval
 from coebl.engine import Match, Result, simulate
 from coebl.evidence.pairwise import DECISIVE, SETTING, by_seat, pooled, tests_of
 from coebl.evidence.statistics import Estimate, correct
@@ -147,9 +147,8 @@ def _percent(share: Estimate) -> str:
     >>> _percent(Estimate(0.0312, 0.0288, 0.0336, 0.01, 9))
     '3.12 % [2.88, 3.36]'
     """
-    mean, low, high = (100 * number for number in (share.mean, share.low, share.high))
-    places = decimal_places((high - low) / 2) if high > low else 2
-    return f"{mean:.{places}f} % [{low:.{places}f}, {high:.{places}f}]"
+    mean, low, high = in_interval(*(100 * number for number in (share.mean, share.low, share.high)))
+    return f"{mean} % [{low}, {high}]"
 
 
 def _what(play: Play, opponent: str) -> Iterator[str]:

@@ -47,8 +47,7 @@ class EpsilonGreedy(Learner):
     explore: Annotated[float, Range(0)] = 5.0
 
     def start(self, seat: Seat) -> None:
-        """Allocate the state of all runs; say what each array holds and its shape."""
-        self.seat = seat
+        """Allocate the state of all runs; say what each array holds and its shape. `self.seat` is the seat."""
         self.count = seat.zeros(seat.actions)  # (runs, m), how often each action was played
         self.mean = seat.zeros(seat.actions)  # (runs, m), its average reward
         # Random numbers come from the seat as well: seat.random.normal(3) is (runs, 3).

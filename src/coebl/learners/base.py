@@ -4,7 +4,7 @@ To write one, copy `_template.py`. A learner is a dataclass: its fields are its 
 equal fields are equal, print the same spec and play the same. All arrays carry the runs of a batch on axis 0, so the
 code reads like the pseudo-code of one run and pays Python's cost once a round. The order of calls is
 
-    start(seat)         once; allocate state for seat.runs runs
+    start(seat)         once; allocate state for seat.runs runs; self.seat is the seat from here on
     policy(t)           for t = 1, 2, ...: the mixed strategies of round t, (runs, actions)
     observe(t, seen)    what happened: seen.action and seen.reward, each (runs,), and what `sees` declares
 
@@ -15,8 +15,9 @@ be of older rounds. A learner therefore does not take its newest policy for the 
 it divides by the probability of the action, it declares `importance_weighted`, and uses seen.probability.
 
 Everything is in the learner's *own view*, in either seat: its actions are the rows, and its reward is to be maximised.
-Rewards and payoffs are in one scale, whatever the units of the game: counted from the middle of their known range, in
-units of the standard deviation of their noise (`coebl.engine.units`). So formulas that assume unit noise are right.
+Rewards and payoffs are in a scale that does not depend on the units of the game: counted from the middle of their known
+range, in units of the standard deviation of their noise (`coebl.engine.units`). So formulas that assume unit noise are
+right.
 
 In a game of several players the opponent is all others together, and its action their joint action. In a game that is
 not zero-sum, a learner that solves for a maximin of its beliefs declares aim = "security": it plays safe.
@@ -40,7 +41,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from math import pow
-from typing import ClassVar, Literal, Protocol, Self
+from typing import ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,7 +71,7 @@ _OTHER: dict[Plays, str] = {  # the repair, by what the game has
 }
 
 Aim = Literal["response", "security"]
-"""What a learner aims at in a game that is not zero-sum."""
+"""The aims that a learner may declare for games that are not zero-sum."""
 AIMS: dict[Aim, str] = {
     "response": "to earn much against what the others play",
     "security": "at the security strategy, the maximin of its payoffs over the joint actions of the others",
@@ -86,6 +87,9 @@ KINDS: dict[Kind, str] = {  # from the least information to the most
     "search": "chooses the actions of both players",
 }
 REFERENCES: tuple[Kind, ...] = ("full information", "oracle")  # kinds that no bandit can be expected to match
+
+
+_Value = TypeVar("_Value")
 
 
 class Random(Protocol):
@@ -123,22 +127,18 @@ class Seat:
     random: Random  # the learner's private streams, one per run
     shown_payoff: Floats | None = None  # (actions, opponent_actions), where `game` is declared
     backend: Backend = CPU  # of its arrays: NumPy on the CPU, or CuPy on a GPU
-    space: Space | None = None  # of its actions: Bits(n), or Indices(m), which None stands for
+    space: Space | None = None  # of its actions: Bits(n), or Indices(m), for which None is short
     shown_answer: Callable[[Floats], Ints] | None = None  # best responses to genomes, where `game` is declared
 
     @property
     def payoff(self) -> Floats:
         """The true payoffs in own view, (actions, opponent_actions), for a learner that declares `game`."""
-        if self.shown_payoff is None:
-            raise _undeclared("seat.payoff", "game")
-        return self.shown_payoff
+        return _declared(self.shown_payoff, "seat.payoff", 'sees = {"game"}')
 
     @property
     def answer(self) -> Callable[[Floats], Ints]:
         """The best response to an opponent's policy, (runs, n), in a game of genomes, for a learner that sees it."""
-        if self.shown_answer is None:
-            raise _undeclared("seat.answer", "game")
-        return self.shown_answer
+        return _declared(self.shown_answer, "seat.answer", 'sees = {"game"}')
 
     @property
     def plays(self) -> Plays:
@@ -250,29 +250,24 @@ class Seen:
     @property
     def opponent(self) -> Ints:
         """The opponent's action: (runs,), or (runs, n) for genomes."""
-        if self.shown_opponent is None:
-            raise _undeclared("seen.opponent", "opponent")
-        return self.shown_opponent
+        return _declared(self.shown_opponent, "seen.opponent", 'sees = {"opponent"}')
 
     @property
     def payoffs(self) -> Floats:
         """The payoff of each of its actions against the opponent's action, without noise: (runs, actions)."""
-        if self.shown_payoffs is None:
-            raise _undeclared("seen.payoffs", "payoffs")
-        return self.shown_payoffs
+        return _declared(self.shown_payoffs, "seen.payoffs", 'sees = {"payoffs"}')
 
     @property
     def probability(self) -> Floats:
         """The probability of the action in the policy that it was drawn from, or should have been: (runs,), > 0."""
-        if self.shown_probability is None:
-            raise InputError(
-                "seen.probability is asked for and not declared; write importance_weighted = True in the class."
-            )
-        return self.shown_probability
+        return _declared(self.shown_probability, "seen.probability", "importance_weighted = True")
 
 
-def _undeclared(name: str, sight: Sight) -> InputError:
-    return InputError(f'{name} is asked for and not declared; write sees = {{"{sight}"}} in the class.')
+def _declared(value: _Value | None, name: str, declaration: str) -> _Value:
+    """Return a value that a learner sees only if its class has a declaration."""
+    if value is None:
+        raise InputError(f"{name} is asked for and not declared; write {declaration} in the class.")
+    return value
 
 
 @dataclass
@@ -306,7 +301,8 @@ class Learner(Component):
     solve_cost: ClassVar[float] = 0.0  # likewise for (m k)^1.25, to which the time of a solve is proportional
 
     def start(self, seat: Seat) -> None:
-        """Allocate the state of seat.runs runs."""
+        """Allocate the state of seat.runs runs. `self.seat` is the seat already."""
+        self.seat = seat
 
     def policy(self, t: int) -> Floats:
         """Return the mixed strategies of round t, which counts from 1: (runs, actions)."""
@@ -334,6 +330,8 @@ class Learner(Component):
         if reason is not None:
             raise InputError(reason)
         learner = copy.deepcopy(self)
+        if "seat" not in self.__dataclass_fields__:  # a hyper-parameter of that name stays what it is
+            learner.seat = seat
         learner.start(seat)
         return learner
 

@@ -56,7 +56,6 @@ class Coebl(BeliefLearner):
     population: Population = Pool()
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.scale = self.c * log_of_pairs(seat)  # c log(2 T² m k)
         self.breeder = Breeder(
             seat, self.mutation, self.recombination, self._bonus, self.population.mutants, self.forgetting

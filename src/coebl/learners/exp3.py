@@ -1,4 +1,4 @@
-"""Exp3 and its relatives, which see only their reward: Exp3, Exp3-IX of Neu, that of Cai et al., and two as released.
+"""Bandits that see only their reward: Exp3 and its relatives, Tsallis-INF, magnetic mirror descent.
 
 Where the program that the COEBL paper released differs from the text, `exp3` and `exp3-ix` follow the text, and the
 learners "as released" follow the program, so that the published comparison can be studied.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from coebl.backend import log
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Floats
+from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import exponential_weights, project_kl, softmax
 
@@ -28,22 +29,14 @@ class _Exp3(Learner):
     importance_weighted = True
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.score = seat.zeros(seat.actions)  # (runs, m), S: the estimated total reward of every action
 
     def policy(self, t: int) -> Floats:
-        return exp3_policy(self.score, t)
-
-
-def exp3_policy(score: Floats, t: int) -> Floats:
-    """Return P_i = (1 - gamma) softmax(eta S)_i + gamma / m, with the rates of round t: (runs, m) from (runs, m)."""
-    m = score.shape[-1]
-    log_m = log(m)
-    gamma = min(1.0, sqrt(m * log_m / t))
-    eta = sqrt(2 * log_m / (t * m))
-    weight = exponential_weights(score, eta)
-    mixed: Floats = (1 - gamma) * weight / weight.sum(axis=-1, keepdims=True) + gamma / m
-    return mixed
+        m, log_m = self.seat.actions, log(self.seat.actions)
+        gamma = min(1.0, sqrt(m * log_m / t))
+        weight = exponential_weights(self.score, sqrt(2 * log_m / (t * m)))
+        mixed: Floats = (1 - gamma) * weight / weight.sum(axis=-1, keepdims=True) + gamma / m
+        return mixed
 
 
 @dataclass
@@ -100,7 +93,6 @@ class Exp3IxNeu(Learner):
     cites = "Neu (2015). Explore no more: improved high-probability regret bounds for non-stochastic bandits. NeurIPS."
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.loss = seat.zeros(seat.actions)  # (runs, m), the estimated total loss of every action
 
     def policy(self, t: int) -> Floats:
@@ -142,30 +134,22 @@ class Exp3Ix(Learner):
     )
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_t
 
     def policy(self, t: int) -> Floats:
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        drawn, loss = self.seat.at(seen.action), self.seat.unit_loss(seen.reward)
-        self.current = descend(self.current, drawn, seen.probability, loss, t)
+        """Step to x_{t+1}. Without the bounds it is x_t exp(-eta g), up to scale; with them, its KL projection."""
+        root = sqrt(sqrt(sqrt(t)))  # t^(1/8)
+        eta, beta, epsilon = 1 / (sqrt(t) * root), 1 / (root * root * root), 1 / root  # t^(-5/8), t^(-3/8), t^(-1/8)
+        log_policy = log(self.current)  # finite: every entry is at least 1/(m t²)
+        gradient = epsilon * log_policy
+        gradient[self.seat.at(seen.action)] += self._loss(seen.reward) / (seen.probability + beta)  # g
+        self.current = project_kl(exponential_weights(log_policy - eta * gradient), 1 / (self.seat.actions * t**2))
 
-
-def descend(policy: Floats, drawn: tuple[Ints, ...], probability: Floats, loss: Floats, t: int) -> Floats:
-    """Return x_{t+1} = argmin of x'g + KL(x, x_t) / eta over {x : x_a >= 1/(m t²)}, (runs, m), from the policy x_t.
-
-    The minimum without the bounds is x_t exp(-eta g), up to scale; with them, its KL projection. `drawn` is the index
-    of the action that each run has drawn, with this probability.
-    """
-    m = policy.shape[-1]
-    root = sqrt(sqrt(sqrt(t)))  # t^(1/8)
-    eta, beta, epsilon = 1 / (sqrt(t) * root), 1 / (root * root * root), 1 / root  # t^(-5/8), t^(-3/8), t^(-1/8)
-    log_policy = log(policy)  # finite: every entry is at least 1/(m t²)
-    gradient = epsilon * log_policy
-    gradient[drawn] += loss / (probability + beta)  # g_a = 1{a drawn} sigma / (x_a + beta) + epsilon ln x_a
-    return project_kl(exponential_weights(log_policy - eta * gradient), 1 / (m * t**2))
+    def _loss(self, reward: Floats) -> Floats:
+        return self.seat.unit_loss(reward)
 
 
 @dataclass
@@ -207,5 +191,122 @@ class Exp3IxAsReleased(Exp3Ix):
     improves = False
     cites = _RELEASED
 
+    def _loss(self, reward: Floats) -> Floats:
+        return reward
+
+
+# Of Newton's method; 5 reach the last bit at 1024 actions. A fixed number, so that no run depends on its batch.
+_STEPS = 8
+
+
+@dataclass
+class TsallisInf(Learner):
+    """Tsallis-INF with importance-weighted losses (Zimmert and Seldin 2021).
+
+    Rewards are mapped from the range of the payoffs to [-1, 1], without clipping the noise. The regret grows as log T
+    where the game has a strict pure equilibrium and as sqrt(T) otherwise (Ito, Luo, Tsuchiya and Wu 2025). The proven
+    constants are for losses in a bounded range, so that no bound is given for unit noise.
+
+        L_i = 0 for every action
+        each round t, with eta = rate / sqrt(t):
+          p_i = (eta (L_i - min L) + u)^-2, with u such that they add up to 1
+          play i ~ p; r = the reward, mapped to [-1, 1]
+          L_i += (1 - r) / p_i
+
+    Args:
+        rate: the learning rate of round t is rate / sqrt(t).
+    """
+
+    name = "tsallis-inf"
+    title = "Tsallis-INF"
+    colour = 6
+    importance_weighted = True
+    cites = (
+        "Zimmert and Seldin (2021). Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits. JMLR. "
+        "In games: Ito, Luo, Tsuchiya and Wu (2025). Instance-dependent regret bounds for learning two-player "
+        "zero-sum games with bandit feedback. arXiv:2502.17625."
+    )
+
+    rate: Annotated[float, Range(0, open_low=True)] = 0.5
+
+    def start(self, seat: Seat) -> None:
+        self.loss = seat.zeros(seat.actions)  # (runs, m), L: the estimated total loss of every action
+
+    def policy(self, t: int) -> Floats:
+        return tsallis_weights(self.rate / sqrt(t) * self.loss)
+
     def observe(self, t: int, seen: Seen) -> None:
-        self.current = descend(self.current, self.seat.at(seen.action), seen.probability, seen.reward, t)
+        # The reward form 1 - 1{i drawn} (1 - r) / p_i adds 1 to every action as well, which changes no policy.
+        drawn = self.seat.at(seen.action)
+        self.loss[drawn] += 2 * self.seat.unit_loss(seen.reward) / seen.probability
+
+
+def tsallis_weights(loss: Floats) -> Floats:
+    """Return p_i = (a_i + u)^-2 with a_i = loss_i - min loss, and u such that they sum to 1: (runs, m) from (runs, m).
+
+    u lies in [1, sqrt(m)]. Newton's method is applied to (sum p_i)^(-1/2) = 1 from u = 1: the left side is a power
+    mean of the a_i + u, which is concave and increasing in u. The steps therefore never pass the solution; one is
+    enough where all losses are equal.
+
+    >>> tsallis_weights(np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 1e9, 1e9, 1e9]])).round(6)
+    array([[0.25, 0.25, 0.25, 0.25],
+           [1.  , 0.  , 0.  , 0.  ]])
+    """
+    a = loss - loss.min(axis=-1, keepdims=True)
+    u = np.ones_like(a[..., :1])
+    for _ in range(_STEPS):
+        inverse = 1 / (a + u)
+        square = inverse * inverse
+        total = square.sum(axis=-1, keepdims=True)
+        step = total * (np.sqrt(total) - 1) / (square * inverse).sum(axis=-1, keepdims=True)
+        u = np.minimum(u + step, sqrt(a.shape[-1]))
+    inverse = 1 / (a + u)
+    weights = inverse * inverse
+    policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return policy
+
+
+@dataclass
+class Mmd(Learner):
+    """Magnetic mirror descent (Sokota et al. 2023), with importance-weighted rewards and a uniform magnet.
+
+    x_{t+1} is in proportion to (x_t rho^(eta tau) exp(eta q))^(1 / (1 + eta tau)), with rho uniform. The magnet keeps
+    policies from cycling, and its pull, tau, falls slowly enough for the noise of the estimates to average out. The
+    source has full feedback. The estimates, q_i = 1 - 1{i drawn} (1 - r) / (x_i + eta / 2) with r mapped to [0, 1] and
+    not clipped, and both schedules are ours, so that nothing is proven of them. The eta / 2 is Neu's implicit
+    exploration: without it one draw of a rare action could nearly end its play.
+
+        x uniform
+        each round t, with eta = rate / t^(1/2) and tau = temperature / t^(1/4):
+          play i ~ x; r = the reward, mapped to [0, 1]
+          q_k = 1 - 1{k = i} (1 - r) / (x_k + eta / 2), for every k
+          x_k in proportion to (x_k exp(eta q_k))^(1 / (1 + eta tau))
+
+    Args:
+        rate: the step of round t is eta = rate / t^(1/2).
+        temperature: the pull of the magnet in round t is tau = temperature / t^(1/4).
+    """
+
+    name = "mmd"
+    title = "Magnetic mirror descent"
+    importance_weighted = True
+    cites = (
+        "Sokota et al. (2023). A unified approach to reinforcement learning, quantal response equilibria, and "
+        "two-player zero-sum games. ICLR."
+    )
+
+    rate: Annotated[float, Range(0, open_low=True)] = 0.3
+    temperature: Annotated[float, Range(0)] = 0.3
+
+    def start(self, seat: Seat) -> None:
+        self.log_policy = seat.zeros(seat.actions)  # (runs, m), log x_t, up to a constant per run
+
+    def policy(self, t: int) -> Floats:
+        return softmax(self.log_policy)
+
+    def observe(self, t: int, seen: Seen) -> None:
+        """Step to x_{t+1}. What is the same for every action, rho and the 1 of q, cancels out and is left out."""
+        eta, tau = self.rate / sqrt(t), self.temperature / sqrt(sqrt(t))
+        drawn = self.seat.at(seen.action)
+        self.log_policy[drawn] -= eta * self.seat.unit_loss(seen.reward) / (seen.probability + eta / 2)
+        self.log_policy /= 1 + eta * tau

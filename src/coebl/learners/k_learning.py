@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -68,8 +69,7 @@ class Entropic:
     gap: Floats  # (runs,), the optimal value is at least value - gap
 
 
-@dataclass(slots=True)
-class _Point:
+class _Point(NamedTuple):
     """A point z, and the function there."""
 
     z: Floats  # (runs, k)
@@ -79,7 +79,7 @@ class _Point:
 
     def take(self, kept: Booleans) -> _Point:
         """Return the point in the runs that are kept."""
-        return _Point(self.z[kept], self.log_sum[kept], self.x[kept], self.slope[kept])
+        return _Point(*(part[kept] for part in self))
 
 
 class EntropicSolver:
@@ -91,7 +91,7 @@ class EntropicSolver:
     Newton's, on the variables that are not held at 0 (Bertsekas 1982), halved until it descends. The error of lambda is
     of second order in that of z, so the whole converges quadratically: three or four steps from the last solution.
 
-    tau needs no floor of its own: g grows as the square of z, since no variance is 0, so the minimum has tau > 0.
+    tau needs no separate floor: g grows as the square of z, since no variance is 0, so the minimum has tau > 0.
 
     Each solve starts from the last solution. The certificate does not depend on how z was found: the objective is
     convex and homogeneous of degree 1 in (y, tau), so it is at least its linear form at any point, min_j dg/dz_j + tau
@@ -212,9 +212,5 @@ def _evaluate(z: Floats, mean: Floats, variance: Floats) -> _Point:
 
 def _choose(good: Booleans, new: _Point, old: _Point) -> _Point:
     """Return the new point in the runs where it is good, the old elsewhere."""
-    return _Point(
-        np.where(good[:, None], new.z, old.z),
-        np.where(good, new.log_sum, old.log_sum),
-        np.where(good[:, None], new.x, old.x),
-        np.where(good[:, None, None], new.slope, old.slope),
-    )
+    pairs = zip(new, old, strict=True)
+    return _Point(*(np.where(good.reshape((-1,) + (1,) * (part.ndim - 1)), part, other) for part, other in pairs))

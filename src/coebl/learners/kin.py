@@ -73,7 +73,6 @@ class Kin(BeliefLearner):
         return super().reason_not_to_play(seat)
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         self._prior = 1 / prior_variance(seat, self.own, self.noise)  # the visits that it is worth
         self._age(1)
         mutation = Inherited(self.mutation, self.own, self.noise)
@@ -108,7 +107,7 @@ class Kin(BeliefLearner):
         if self.optimism == "to-come":
             return self.noise * bonus_for_visits_to_come(count, self.c, self._prior, self._to_come)
         seat = self.seat
-        assert seat.horizon is not None  # reason_not_to_play says so
+        assert seat.horizon is not None  # reason_not_to_play checks it
         L = _log_of_events(seat.actions, seat.opponent_actions, seat.horizon)
         widest = _widest_mistake(seat.half_width, self.own, self.mutation, L)
         # A pair has the share prior / (n + prior) from its relatives, which are off by at most `widest`, and for the

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
@@ -14,7 +15,21 @@ from coebl.solver import solve_matrix
 
 
 @dataclass
-class Uniform(Learner):
+class _Still(Learner):
+    """A learner that plays `current` in every round, and does not learn."""
+
+    improves = False
+
+    def policy(self, t: int) -> Floats:
+        return self.current
+
+    def _play(self, seat: Seat, strategy: ArrayLike) -> None:
+        """Play this strategy, (m,), in every run."""
+        self.current = seat.zeros(seat.actions) + seat.array(strategy)  # (runs, m)
+
+
+@dataclass
+class Uniform(_Still):
     """Every action with the same probability; does not learn.
 
     A baseline that every other learner should beat.
@@ -24,17 +39,13 @@ class Uniform(Learner):
 
     name = "uniform"
     plays = frozenset({"indices", "bits"})
-    improves = False
 
     def start(self, seat: Seat) -> None:
-        self.current = seat.full(1 / 2 if seat.plays == "bits" else 1 / seat.actions, seat.actions)  # (runs, m)
-
-    def policy(self, t: int) -> Floats:
-        return self.current
+        self._play(seat, 1 / 2 if seat.plays == "bits" else 1 / seat.actions)
 
 
 @dataclass
-class Fixed(Learner):
+class Fixed(_Still):
     """A given mixture, the same in every round, such as fixed:0.5/0.5; does not learn.
 
         each round: play i with probability strategy_i
@@ -45,7 +56,6 @@ class Fixed(Learner):
 
     name = "fixed"
     example = "fixed:strategy=0.5/0.5"
-    improves = False
 
     strategy: tuple[float, ...]
 
@@ -58,14 +68,11 @@ class Fixed(Learner):
         return super().reason_not_to_play(seat) or _reason_of_length(self.name, "strategy", self.strategy, seat)
 
     def start(self, seat: Seat) -> None:
-        self.current = _every_run(seat, np.array(self.strategy) / sum(self.strategy))  # (runs, m)
-
-    def policy(self, t: int) -> Floats:
-        return self.current
+        self._play(seat, np.array(self.strategy) / sum(self.strategy))
 
 
 @dataclass
-class FixedGenome(Learner):
+class FixedGenome(_Still):
     """A given genome in every round, such as fixed-genome:10110; does not learn.
 
     Masks apply to it too: in a masked game it is an arbitrary genome.
@@ -79,7 +86,6 @@ class FixedGenome(Learner):
     name = "fixed-genome"
     title = "fixed genome"
     plays = frozenset({"bits"})
-    improves = False
 
     genome: str = "ones"
 
@@ -101,11 +107,7 @@ class FixedGenome(Learner):
 
     def start(self, seat: Seat) -> None:
         bits = {"ones": "1" * seat.actions, "zeros": "0" * seat.actions}.get(self.genome, self.genome)
-        self.current = seat.zeros(seat.actions)  # (runs, n)
-        self.current[:] = seat.array([int(bit) for bit in bits])
-
-    def policy(self, t: int) -> Floats:
-        return self.current
+        self._play(seat, [int(bit) for bit in bits])
 
 
 @dataclass
@@ -149,15 +151,15 @@ class Switching(Learner):
         return super().reason_not_to_play(seat) or next((reason for reason in reasons if reason), None)
 
     def start(self, seat: Seat) -> None:
-        mixtures = [np.array(mixture) / sum(mixture) for mixture in self._mixtures]
-        self.policies = [_every_run(seat, mixture) for mixture in mixtures]  # each (runs, m)
+        mixtures = (seat.array(mixture) / sum(mixture) for mixture in self._mixtures)
+        self.policies = [seat.zeros(seat.actions) + mixture for mixture in mixtures]  # each (runs, m)
 
     def policy(self, t: int) -> Floats:
         return self.policies[sum(t >= start for start in self.at)]
 
 
 @dataclass
-class Nash(Learner):
+class Nash(_Still):
     """An equilibrium strategy of the true game, which it is shown; does not learn.
 
     If there are several, it is the one that `coebl.solve` returns.
@@ -170,13 +172,9 @@ class Nash(Learner):
     aim = "security"
     title = "Nash"
     sees = frozenset({"game"})
-    improves = False
 
     def start(self, seat: Seat) -> None:
-        self.current = _every_run(seat, solve_matrix(seat.payoff).row)  # (runs, m)
-
-    def policy(self, t: int) -> Floats:
-        return self.current
+        self._play(seat, solve_matrix(seat.payoff).row)
 
 
 @dataclass
@@ -190,13 +188,12 @@ class BestResponse(Responder):
 
     name = "best-response"
     title = "best response"
-    colour = 11  # of no learner with a colour of its own
+    colour = 11  # which no other learner sets
     sees = frozenset({"game", "policy"})
     plays = frozenset({"indices", "bits"})
     improves = False
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         if seat.plays == "indices":
             self.payoff = seat.array(seat.payoff)  # (m, k)
 
@@ -228,11 +225,3 @@ def _reason_of_length(learner: str, argument: str, mixture: tuple[float, ...], s
         f"{learner}: {argument} is {shorten(mixture)}, {len(mixture)} probabilities; accepted: {seat.actions}, one per "
         "action of the seat."
     )
-
-
-def _every_run(seat: Seat, strategy: Floats) -> Floats:
-    """Return the same strategy for every run: (runs, m)."""
-    policy = seat.zeros(seat.actions)
-    for action, probability in enumerate(strategy.tolist()):
-        policy[:, action] = probability
-    return policy

@@ -304,10 +304,7 @@ def project_kl(weights: Floats, floor: float) -> Floats:
     By the KKT conditions x_a = max(floor, s w_a), with the scale s at which the x_a sum to 1. In falling order of
     weight, the r heaviest actions lie above the floor if and only if the scale that they would then share,
     s_r = (1 - (m - r) floor) / (w_1 + ... + w_r), lifts the r-th above it. That costs one sort, O(m log m).
-
-    Args:
-        weights: (runs, m), nonnegative and not all zero; their scale does not matter.
-        floor: at most 1/m, and there the answer is the uniform strategy.
+    The weights are (runs, m), nonnegative and not all zero; with a floor of 1/m, the answer is uniform.
 
     >>> project_kl(np.array([[8.0, 1.0, 1.0]]), 0.125)
     array([[0.75 , 0.125, 0.125]])

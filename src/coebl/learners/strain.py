@@ -87,7 +87,6 @@ class Strain(BeliefLearner):
     kinship: Annotated[float, Range(0)] = 0.5
 
     def start(self, seat: Seat) -> None:
-        self.seat = seat
         m, k = seat.actions, seat.opponent_actions
         self.belief = EstimatedPrior(seat, self.hope, self.kinship, self.forgetting)
         self.met = seat.zeros(k)  # (runs, k), N, how often each of the opponent's actions was met

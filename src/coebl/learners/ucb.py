@@ -1,16 +1,17 @@
-"""UCB for matrix games (O'Donoghue, Lattimore and Osband 2021, Algorithm 1): deterministic optimism."""
+"""Optimism about every pair of actions: UCB, Maximin-UCB and fictitious play; and explore-then-commit without it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from coebl.backend import log
+from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
-from coebl.learners.base import Seat, Seen
+from coebl.core.specs import Range
+from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import BeliefLearner, Tally, log_of_pairs
 
 
@@ -66,3 +67,154 @@ class Ucb(BeliefLearner):
         """
         pairs = actions * opponent_actions
         return 1 + 2 * sqrt(pairs * rounds * log(2 * pairs * rounds**2))
+
+
+@dataclass
+class MaximinUcb(BeliefLearner):
+    """Maximin-UCB (Ito et al. 2026): plays the pure action whose worst optimistic payoff is best.
+
+    It is right if a pure strategy is optimal, as in Diagonal and BiggerNumber, and solves no linear program. If
+    the equilibrium is mixed it is exploitable: an opponent who foresees a pure action beats it in every round of
+    rock-paper-scissors. Ties go to the action of lowest index. The source was read in part: the
+    confidence width follows a description of it.
+
+        U_ij = hi for every pair
+        each round:
+          play i = argmax_i min_j U_ij; see j and the reward; update n_ij and mean_ij
+          U_ij = mean_ij + sqrt((4 log(T) + 2 log(1 + n_ij)) / n_ij)
+    """
+
+    name = "maximin-ucb"
+    aim = "security"
+    title = "Maximin-UCB"
+    pair_cost = 0.001
+    sees = frozenset({"opponent"})
+    needs_horizon = True
+    cites = (
+        "Ito, Luo, Maiti, Tsuchiya and Wu (2026). Adversarial learning in games with bandit feedback: logarithmic "
+        "pure-strategy maximin regret. arXiv:2602.06348."
+    )
+
+    def start(self, seat: Seat) -> None:
+        assert seat.horizon is not None
+        self.tally = Tally(seat, self.forgetting)
+        self.log_term = 4 * log(seat.horizon)  # 4 log(1 / delta), with delta = 1 / T
+        _, high = seat.payoff_range
+        self.optimistic = seat.full(high, seat.actions, seat.opponent_actions)  # (runs, m, k), U
+
+    def policy(self, t: int) -> Floats:
+        worst = self.optimistic.min(axis=-1)  # (runs, m)
+        policy: Floats = np.zeros_like(worst)
+        policy[self.seat.at(worst.argmax(axis=-1))] = 1
+        return policy
+
+    def observe(self, t: int, seen: Seen) -> None:
+        index = self.tally.add(seen.action, seen.opponent, seen.reward)
+        count = self.tally.count[index]
+        bound = self.tally.mean[index] + np.sqrt((self.log_term + 2 * log1p(count)) / np.maximum(1, count))
+        self.optimistic[index] = np.where(count > 0, bound, self.optimistic[index])
+
+
+_NEVER = 1e-300  # visits that count as none: the bonus is beyond any range
+
+
+@dataclass
+class FictitiousPlay(BeliefLearner):
+    """Fictitious play (Brown 1951) with estimated payoffs: the best response to how often others played what.
+
+    Payoffs are estimated by mean rewards, plus a bonus for pairs of actions with few visits, as in UCB1. Without that
+    optimism, c = 0, it may never return to an action that disappointed once, and treats unknown payoffs as the middle
+    of the range. It answers the observed mix of the joint actions of all others, so those who foresee that can
+    exploit it; in Shapley's game it cycles for ever.
+
+        each round t, with n_ij the visits of a pair, mean_ij its mean reward, and f_j how often the others played j:
+          B_ij = mean_ij + sqrt(c log(t + 1) / n_ij), but at most the top of the known range, which is B_ij if n_ij = 0
+          play the i with the largest sum of f_j B_ij, with equal chances if there are several
+          see j and the reward; update n_ij, mean_ij and f_j
+
+    Args:
+        c: the size of the optimism.
+    """
+
+    name = "fictitious-play"
+    title = "Fictitious play"
+    pair_cost = 0.004
+    sees = frozenset({"opponent"})
+    cites = (
+        "Brown (1951). Iterative solution of games by fictitious play. In: Activity analysis of production and "
+        "allocation. Bonus: Auer, Cesa-Bianchi and Fischer (2002). Machine Learning 47."
+    )
+
+    c: Annotated[float, Range(0)] = 2.0
+
+    def start(self, seat: Seat) -> None:
+        self.tally = Tally(seat, self.forgetting)
+        self.seen = seat.zeros(seat.opponent_actions)  # (runs, k), how often the others played each joint action
+        self.inverse = 1 / np.maximum(self.tally.count, _NEVER)  # (runs, m, k), 1 / n
+
+    def policy(self, t: int) -> Floats:
+        payoff = self.tally.mean
+        if self.c:
+            payoff = np.minimum(payoff + np.sqrt(self.c * log(t + 1) * self.inverse), self.seat.payoff_range[1])
+        score = self.seat.einsum("rij,rj->ri", payoff, self.seen)
+        best = (score == score.max(axis=-1, keepdims=True)).astype(np.float64)
+        policy: Floats = best / best.sum(axis=-1, keepdims=True)
+        return policy
+
+    def observe(self, t: int, seen: Seen) -> None:
+        index = self.tally.add(seen.action, seen.opponent, seen.reward)
+        self.inverse[index] = 1 / np.maximum(self.tally.count[index], _NEVER)
+        if self.forgetting < 1:
+            self.seen *= self.forgetting
+        self.seen[self.seat.at(seen.opponent)] += 1
+
+
+@dataclass
+class ExploreThenCommit(Learner):
+    """Explore-then-commit: every action in turn, then the maximin strategy of the mean rewards for good.
+
+    A player cannot choose the opponent's action. So each action is played visits * k times in the first
+    visits * m * k rounds, in turns of m rounds in a random order each, and each pair is visited `visits` times on
+    average against an opponent who explores in the same way, and exactly that often against one who holds each of its
+    actions for a turn of m rounds. A fixed order would pair two such players in the same actions again and again.
+
+        in rounds 1 .. visits m k: play every action once in m rounds, in a new random order; update mean_ij
+        then: play maximin(mean) in every round
+
+    Args:
+        visits: to each pair of actions, before it commits.
+    """
+
+    name = "explore-then-commit"
+    aim = "security"
+    title = "Explore-then-commit"
+    sees = frozenset({"opponent"})
+    cites = (
+        "Garivier, Kaufmann and Lattimore (2016). On explore-then-commit strategies. NeurIPS. In games: Yılmaz and "
+        "Dimitrakakis (2025). Two-player zero-sum games with bandit feedback. arXiv:2506.14518."
+    )
+
+    visits: Annotated[int, Range(1)] = 5
+
+    def start(self, seat: Seat) -> None:
+        self.tally = Tally(seat)
+        self.solve = seat.maximin(many_ties=True)  # unvisited pairs are all equal
+        self.exploration = self.visits * seat.actions * seat.opponent_actions  # rounds
+        self.committed: Floats | None = None  # (runs, m)
+
+    def policy(self, t: int) -> Floats:
+        """The next action of the turn; after exploration, the maximin strategy of the means."""
+        place = (t - 1) % self.seat.actions
+        if t <= self.exploration:
+            if place == 0:
+                self.order = np.argsort(self.seat.random.uniform(self.seat.actions), axis=-1)  # (runs, m), of actions
+            policy = self.seat.zeros(self.seat.actions)
+            policy[self.seat.at(self.order[:, place])] = 1
+            return policy
+        if self.committed is None:
+            self.committed = self.solve(self.tally.mean).strategy
+        return self.committed
+
+    def observe(self, t: int, seen: Seen) -> None:
+        if t <= self.exploration:
+            self.tally.add(seen.action, seen.opponent, seen.reward)

@@ -12,7 +12,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import check_integer
-from coebl.engine.policies import MOST_AREAS, sample_policies
+from coebl.engine.result import MOST_AREAS, sample_policies
 from coebl.games import Game
 from coebl.naming import PALETTE, game_title, known_of, learner_titles, lighter, looks
 from coebl.plots.style import NOTE, WIDTH, drawable, lay_out, legend_entries, look, new_figure

@@ -10,7 +10,7 @@ from typing import Any
 
 from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
-from coebl.core.text import decimal_places, few_digits, natural, number_text, with_minus
+from coebl.core.text import few_digits, in_interval, natural, with_minus
 from coebl.games import GAMES, parse_game
 from coebl.learners import KINDS, REFERENCES
 from coebl.naming import Known, MetricWords, Sweep, learner_titles, learner_words, lighter, looks, parameters_text
@@ -184,17 +184,7 @@ def interval_texts(mean: float, low: float, high: float) -> tuple[str, str]:
     ('1.98480', '[1.98480, 1.98480]')
     """
     numbers = mean, low, high
-    if all(map(math.isfinite, numbers)) and low < high:
-        most = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(max(map(abs, numbers)))))
-        places = min(decimal_places((high - low) / 2), most)
-        strings = [with_minus(f"{number:,.{places}f}") for number in numbers]
-    else:
-        strings = [_digits(number) for number in numbers]
-    mean_text, *ends = strings
-    return mean_text, f"[{ends[0] or '–'}, {ends[1] or '–'}]" if any(ends) else ""
-
-
-def _digits(number: float) -> str:
-    if math.isfinite(number):
-        return with_minus(number_text(number, separator=","))
-    return "" if math.isnan(number) else "∞" if number > 0 else "−∞"
+    strings = zip(numbers, in_interval(*numbers, separator=",", digits=_MOST_DIGITS), strict=True)
+    shown = ["" if math.isnan(number) else with_minus(text.replace("inf", "∞")) for number, text in strings]
+    ends = [text or "–" for text in shown[1:]]
+    return shown[0], f"[{', '.join(ends)}]" if any(shown[1:]) else ""

@@ -25,7 +25,7 @@ from coebl.core.specs import files_in, inner_files, split_spec, without_folder
 from coebl.core.text import one_line
 from coebl.engine import Record, Result
 from coebl.engine.match import MatchKey
-from coebl.engine.policies import frames_for, sample_policies
+from coebl.engine.result import frames_for, sample_policies
 from coebl.engine.until import Hit, HittingTime
 from coebl.games import GAMES, NOISES, Game, TensorGame
 from coebl.learners import LEARNERS, Learner

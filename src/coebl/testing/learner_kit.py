@@ -292,7 +292,7 @@ def _contest(player: Any, payoff: Floats | None) -> list[bytes]:
 
 
 def points_of_search(search: Search) -> Points:
-    """Return the points of the contract of `coebl.search.base`, apart from those of every learner."""
+    """Return the points of the contract of `coebl.search`, apart from those of every learner."""
     yield "searches genomes of one, two and nine bits", lambda: _sizes(search)
     yield "a run does not depend on its batch, to the last bit", lambda: _search_batch(search)
     yield "goes on with fewer runs", lambda: _dropped(search)

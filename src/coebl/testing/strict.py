@@ -222,7 +222,7 @@ class _OnStrictArrays(Learner):
             return _strict(seat.answer(_plain(policy)))
 
         strict: dict[str, Any] = {"random": _StrictRandom(seat.random), "backend": StrictBackend()}
-        self.inner.start(replace(seat, **strict, shown_answer=seat.shown_answer and answer))
+        self.inner = self.inner.seated(replace(seat, **strict, shown_answer=seat.shown_answer and answer))
 
     def policy(self, t: int) -> Floats:
         return self._policy(self.inner.policy(t))

@@ -45,15 +45,8 @@ def _chosen(old: Floats, new: Floats, seat: Seat, index: Ints) -> Floats:
 class Breeder:
     """Breeds mutants from a belief: estimates, a bonus for rarely visited pairs, and mutation.
 
-    What depends only on the visits is kept, and only what a visit changes is computed again.
-
-    Args:
-        seat: the learner's.
-        mutation: draws the noise.
-        recombination: has the belief, and crosses mutants.
-        bonus: maps visits to optimism, both of one shape.
-        number: of mutants in a round.
-        forgetting: by which the belief's experience falls in every round; 1 forgets nothing.
+    What depends only on the visits is kept, and only what a visit changes is computed again. The bonus maps visits to
+    optimism, and `number` is that of the mutants in a round.
     """
 
     def __init__(
@@ -191,11 +184,8 @@ def fitness(
 ) -> Floats:
     """Return Fitness(x, B) = min over y of x'By, attained by a pure y; with several matrices, its mean over them.
 
-    Args:
-        policies: (runs, m) each.
-        matrices: (runs, matrices, m, k).
-        facing: (runs, k), the opponent's actions that count; all if None.
-        backend: of the arrays.
+    The policies are (runs, m) each, the matrices (runs, matrices, m, k), and `facing`, (runs, k), has the opponent's
+    actions that count, all if None.
 
     >>> half, matrix = np.array([[0.5, 0.5]]), np.array([[[[3.0, 0.0], [1.0, 2.0]]]])  # in one run
     >>> fitness([half], matrix), fitness([half], matrix, facing=np.array([[True, False]]))

@@ -5,8 +5,8 @@ A policy's fitness is the least that it earns against any action of the opponent
 - *mutants*: those of the round, as in the paper. A new policy is optimal for its mutant, so that with a single one in
   a round selection changes nothing.
 - *fresh*: a new mutant, bred only for this purpose.
-- *means*: the estimates, without bonus and mutation. A policy that is new and good by luck of its mutation is found
-  out, and so is one that only explores.
+- *means*: the estimates, without bonus and mutation. They expose a policy that looks good only because of its
+  mutation, and one that only explores.
 
 A population has the number of policies and of mutants, and decides which of the opponent's actions count.
 
@@ -140,7 +140,7 @@ class Dominance(Selection):
 
     def __call__(self, generation: Generation) -> Ints:
         parents, new = generation.parents, generation.new
-        assert parents.opponent is not None and new.opponent is not None  # noqa: PT018 - pairs says so
+        assert parents.opponent is not None and new.opponent is not None  # noqa: PT018 - because of `pairs`
         policies = np.concatenate([parents.policy, new.policy], axis=1)
         opponents = np.concatenate([parents.opponent, new.opponent], axis=1)
         judging = generation.matrices(self.judge).mean(axis=1)  # payoffs are linear in the matrix

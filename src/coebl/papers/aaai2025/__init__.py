@@ -19,7 +19,7 @@ from coebl.papers import Checks, Variant, read_paper
 from coebl.papers.reproduce import Figure, Panel, Parts
 from coebl.plots import plot_ecdf, plot_scaling
 from coebl.plots.hitting import draw_times
-from coebl.search.coevolution import Pdcoea
+from coebl.search import Pdcoea
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,18 +1,130 @@
-"""Co-evolutionary searches: with one pair, with two populations, with marginals; and the operators that they share."""
+"""Black-box search in games of bit strings: the contract, and co-evolutionary algorithms.
+
+A search looks for an equilibrium of a game of bit strings without an opponent: it chooses the genomes of both players,
+x for the row player and y for the column player, and sees the noisy payoff g(x, y) of every pair that it queries. The
+row player maximises g, the column player minimises it. In a match it takes both seats, and a query is a round. All
+arrays carry the runs of a batch on axis 0. The order of calls is
+
+    start(seat)     once; allocate state for seat.runs runs; x has seat.actions bits, y has seat.opponent_actions
+    ask()           the next pairs: x (runs, queries, n) and y (runs, queries, m), of zeros and ones; or `Pairs`
+    tell(values)    their payoffs, (runs, queries), with noise on every one
+    recommend()     the policies found so far: the probability of a one at each place, (runs, n) and (runs, m)
+    candidates()    the genomes that count as found, (runs, any number, n) and (runs, any number, m)
+
+The time of a hit is the number of queries after which both players have an optimal genome among the candidates, as the
+literature on runtimes counts it. Rules that `coebl.testing.check_learner` holds a search to:
+
+- A run must not depend on the other runs of its batch, to the last bit.
+- Random numbers come from `seat.random`, and from nowhere else.
+- Its state is in its attributes, and every array among them has the runs on axis 0: runs that have ended are dropped.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from math import ceil, sqrt
-from typing import Annotated
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coebl.backend import log, log1p
 from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.errors import InputError
 from coebl.core.specs import Range
-from coebl.learners.base import Seat
-from coebl.search.base import Genomes, Pairs, Search
+from coebl.learners.base import Kind, Learner, Plays, Seat
+
+__all__ = ["Pairs", "Search"]
+
+Genomes = NDArray[np.int8]  # zeros and ones
+
+
+class Pairs(NamedTuple):
+    """Pairs of genomes, listed one to one, or by their numbers in two populations, which takes far less time.
+
+    >>> P = np.array([[[0, 0], [1, 1]]], np.int8)  # one run, two genomes
+    >>> queries = Pairs(P, P, np.array([[0, 0, 1]]), np.array([[0, 1, 1]]))
+    >>> queries.number
+    3
+    """
+
+    x: Genomes  # (runs, genomes, n)
+    y: Genomes  # (runs, genomes, m)
+    i: Ints | None = None  # (runs, queries), the number of the x of each query; None: 0, 1, 2, ...
+    j: Ints | None = None  # likewise for y
+
+    @property
+    def number(self) -> int:
+        """The number of queries of a run."""
+        return int((self.x if self.i is None else self.i).shape[1])
+
+
+@dataclass
+class Search(Learner):
+    """An algorithm that chooses the genomes of both players. See the module's docstring for the contract.
+
+    >>> class Guess(Search):
+    ...     def ask(self):
+    ...         n, m = self.seat.actions, self.seat.opponent_actions
+    ...         self.x = (self.seat.random.uniform(1, n) < 0.5).astype(np.int8)
+    ...         self.y = (self.seat.random.uniform(1, m) < 0.5).astype(np.int8)
+    ...         return self.x, self.y
+    ...
+    ...     def recommend(self):
+    ...         return self.x[:, 0].astype(float), self.y[:, 0].astype(float)
+    >>> Guess.kind(), str(Guess())
+    ('search', 'Guess')
+    """
+
+    plays: ClassVar[Collection[Plays]] = frozenset({"bits"})
+    improves: ClassVar[bool] = False
+
+    def ask(self) -> Pairs | tuple[Genomes, Genomes]:
+        """Return the next pairs to be played: x (runs, queries, n) and y (runs, queries, m), or `Pairs`."""
+        raise InputError(f"{self} has no ask(); write one that returns the genomes of both players.")
+
+    def tell(self, values: Floats) -> None:
+        """Learn from the payoffs of the pairs that were asked for.
+
+        Args:
+            values: with noise: (runs, queries).
+        """
+
+    def recommend(self) -> tuple[Floats, Floats]:
+        """Return the policies found so far, the probability of a one at each place: (runs, n) and (runs, m)."""
+        raise InputError(f"{self} has no recommend(); write one that returns the policies of both players.")
+
+    def candidates(self) -> tuple[Genomes, Genomes]:
+        """Return the genomes that count as found; by default the most likely ones of `recommend`."""
+        x, y = ((policy > 0.5).astype(np.int8)[:, None] for policy in self.recommend())
+        return x, y
+
+    def drop(self, kept: Ints, seat: Seat) -> None:
+        """Keep only some of the runs.
+
+        Args:
+            kept: the indices of these runs.
+            seat: the seat of these runs.
+        """
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(self, name, value[kept])
+            elif isinstance(value, Seat):
+                setattr(self, name, seat)
+
+    def policy(self, t: int) -> Floats:
+        """Raise an error in any round t: a search has no policy of one seat."""
+        raise InputError(f"{self} chooses the actions of both players; call ask() and tell(values).")
+
+    @classmethod
+    def kind(cls) -> Kind:
+        """Return "search"."""
+        return "search"
+
+    def cost(self, actions: int, opponent_actions: int) -> float:
+        """Return the approximate microseconds of a query per run in a large batch, to plan studies."""
+        return 0.1 + 0.002 * (actions + opponent_actions)
 
 
 def first_genomes(seat: Seat, count: int, bits: int) -> Genomes:
@@ -26,12 +138,7 @@ def draw_integers(seat: Seat, below: int, *shape: int) -> Ints:
 
 
 def choose(genomes: Genomes, index: Ints) -> Genomes:
-    """Return a new array of genomes by their numbers in each run.
-
-    Args:
-        genomes: (runs, count, bits).
-        index: (runs, chosen).
-    """
+    """Return a new array of genomes, (runs, count, bits), by their numbers in each run, (runs, chosen)."""
     runs, count, bits = genomes.shape
     flat = (index + count * np.arange(runs)[:, None]).ravel()
     chosen: Genomes = genomes.reshape(-1, bits)[flat].reshape(runs, -1, bits)
@@ -39,15 +146,10 @@ def choose(genomes: Genomes, index: Ints) -> Genomes:
 
 
 def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
-    """Flip every bit independently with probability chi / bits, in place.
+    """Flip every bit of genomes, (runs, count, bits), independently with probability chi / bits, in place.
 
     The distances between flipped bits, over all genomes of a run, are geometric. They are drawn instead of a number
     per bit, as few bits are flipped; so many of them that the end is not reached with probability below 1e-12.
-
-    Args:
-        seat: of the search.
-        genomes: (runs, count, bits).
-        chi: the expected number of flipped bits in a genome, at most `bits`.
     """
     _, count, bits = genomes.shape
     size, rate = count * bits, min(1.0, chi / bits)
@@ -63,13 +165,7 @@ def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
 
 
 def dominates(with_other_y: Floats, own: Floats, other_x: Floats) -> Booleans:
-    """Return where a pair (x, y) dominates another, (x', y'): g(x, y') >= g(x, y) >= g(x', y).
-
-    Args:
-        with_other_y: g(x, y').
-        own: g(x, y).
-        other_x: g(x', y).
-    """
+    """Return where a pair (x, y) dominates another, (x', y'): g(x, y') >= g(x, y) >= g(x', y)."""
     return (with_other_y >= own) & (own >= other_x)
 
 
@@ -81,13 +177,10 @@ class _OnePair(Search):
     """A search that keeps and recommends one pair."""
 
     def start(self, seat: Seat) -> None:
-        """Draw the pair."""
-        self.seat = seat
         self.x = first_genomes(seat, 1, seat.actions)  # (runs, 1, n)
         self.y = first_genomes(seat, 1, seat.opponent_actions)  # (runs, 1, m)
 
     def recommend(self) -> tuple[Floats, Floats]:
-        """Return the pair."""
         return self.x[:, 0].astype(np.float64), self.y[:, 0].astype(np.float64)
 
 
@@ -100,14 +193,12 @@ class _Dominance(_OnePair):
         raise NotImplementedError
 
     def ask(self) -> tuple[Genomes, Genomes]:
-        """Return (x', y), (x', y') and (x, y'), where (x', y') is the mutant."""
         self.new_x, self.new_y = self.vary()
         x = np.concatenate([self.new_x, self.new_x, self.x], axis=1)
         y = np.concatenate([self.y, self.new_y, self.new_y], axis=1)
         return x, y
 
     def tell(self, values: Floats) -> None:
-        """Replace the pair where the mutant dominates it."""
         better = dominates(*values.T)[:, None, None]
         self.x, self.y = np.where(better, self.new_x, self.x), np.where(better, self.new_y, self.y)
 
@@ -131,7 +222,6 @@ class RlsPd(_Dominance):
     )
 
     def vary(self) -> tuple[Genomes, Genomes]:
-        """Flip one bit of the pair."""
         bits = self.seat.actions
         both = np.concatenate([self.x[:, 0], self.y[:, 0]], axis=1)  # (runs, n + m)
         place = draw_integers(self.seat, both.shape[1], 1)
@@ -163,7 +253,6 @@ class OnePlusOneCoea(_Dominance):
     chi: Annotated[float, Range(0)] = 1.0
 
     def vary(self) -> tuple[Genomes, Genomes]:
-        """Mutate both genomes."""
         x, y = self.x.copy(), self.y.copy()
         mutate(self.seat, x, self.chi)
         mutate(self.seat, y, self.chi)
@@ -193,19 +282,16 @@ class LambdaCoea(_OnePair):
     chi: Annotated[float, Range(0)] = 0.6
 
     def start(self, seat: Seat) -> None:
-        """Draw the pair; x begins."""
         super().start(seat)
         self.x_moves = True
 
     def ask(self) -> tuple[Genomes, Genomes]:
-        """Return the mutants of one side with the genome of the other."""
         x, y = np.repeat(self.x, self.mutants, axis=1), np.repeat(self.y, self.mutants, axis=1)
         self.offspring = x if self.x_moves else y
         mutate(self.seat, self.offspring, self.chi)
         return x, y
 
     def tell(self, values: Floats) -> None:
-        """Keep the best mutant."""
         gain = values if self.x_moves else -values
         best = gain == gain.max(axis=1, keepdims=True)
         lot = np.where(best, self.seat.random.uniform(self.mutants), -1.0)
@@ -250,13 +336,10 @@ class Pdcoea(Search):
     chi: Annotated[float, Range(0)] = 0.3
 
     def start(self, seat: Seat) -> None:
-        """Draw both populations."""
-        self.seat = seat
         self.P = first_genomes(seat, self.population, seat.actions)  # (runs, population, n)
         self.Q = first_genomes(seat, self.population, seat.opponent_actions)  # (runs, population, m)
 
     def ask(self) -> Pairs:
-        """Return (x1, y2), (x1, y1) and (x2, y1) of every pair of pairs."""
         index = draw_integers(self.seat, self.population, 4 * self.population)
         i1, i2, j1, j2 = np.split(index, 4, axis=1)
         self.first, self.second = np.stack([i1, j1], axis=1), np.stack([i2, j2], axis=1)  # (runs, 2, population)
@@ -264,7 +347,6 @@ class Pdcoea(Search):
         return Pairs(self.P, self.Q, i, j)
 
     def tell(self, values: Floats) -> None:
-        """Keep the dominant pairs, mutated."""
         kept = dominates(*np.split(values, 3, axis=1))  # (runs, population)
         chosen = np.where(kept[:, None], self.first, self.second)
         self.P, self.Q = choose(self.P, chosen[:, 0]), choose(self.Q, chosen[:, 1])
@@ -272,12 +354,10 @@ class Pdcoea(Search):
         mutate(self.seat, self.Q, self.chi)
 
     def recommend(self) -> tuple[Floats, Floats]:
-        """Return the majority of each population."""
         x, y = ((2 * genomes.sum(axis=1) > self.population).astype(np.float64) for genomes in (self.P, self.Q))
         return x, y
 
     def candidates(self) -> tuple[Genomes, Genomes]:
-        """Return both populations."""
         return self.P, self.Q
 
 
@@ -286,7 +366,7 @@ class Cga(Search):
     """Competitive cGA: marginals for both sides, moved towards the better of two samples.
 
     An iteration takes 4 queries. Of n bits, K = scale sqrt(n) ln n, the size of the population that the marginals
-    stand for (Harik, Lobo and Goldberg 1999).
+    represent (Harik, Lobo and Goldberg 1999).
 
         p_i = q_i = 1/2
         each iteration: draw x1, x2 from p and y1, y2 from q
@@ -306,20 +386,16 @@ class Cga(Search):
     scale: Annotated[float, Range(0, open_low=True)] = 4.0
 
     def start(self, seat: Seat) -> None:
-        """Begin with fair coins."""
-        self.seat = seat
         self.p = seat.full(0.5, seat.actions)  # (runs, n)
         self.q = seat.full(0.5, seat.opponent_actions)  # (runs, m)
 
     def ask(self) -> tuple[Genomes, Genomes]:
-        """Return every pair of the two x and the two y."""
         x = (self.seat.random.uniform(2, self.seat.actions) < self.p[:, None]).astype(np.int8)
         y = (self.seat.random.uniform(2, self.seat.opponent_actions) < self.q[:, None]).astype(np.int8)
         self.x, self.y = x, y  # (runs, 2, n) and (runs, 2, m)
         return np.repeat(x, 2, axis=1), np.tile(y, (1, 2, 1))
 
     def tell(self, values: Floats) -> None:
-        """Move the marginals towards the winners."""
         payoff = values.reshape(-1, 2, 2)  # (runs, x, y)
         self.p = self._moved(self.p, self.x, payoff.sum(axis=2))
         self.q = self._moved(self.q, self.y, -payoff.sum(axis=1))
@@ -333,9 +409,7 @@ class Cga(Search):
         return moved
 
     def recommend(self) -> tuple[Floats, Floats]:
-        """Return the marginals."""
         return self.p, self.q
 
     def candidates(self) -> tuple[Genomes, Genomes]:
-        """Return the samples of the last iteration."""
         return self.x, self.y

@@ -8,7 +8,7 @@ import pytest
 from coebl import Learner, simulate
 from coebl.core.errors import InputError
 from coebl.engine.table import build_seat
-from coebl.learners.blum_mansour import BlumMansour, stationary
+from coebl.learners.swap_regret import BlumMansour, stationary
 
 
 def test_stationary_distributions_of_rare_states_have_small_relative_errors():
@@ -45,7 +45,6 @@ class Drawing(Learner):
     importance_weighted = True
 
     def start(self, seat):
-        self.seat = seat
         self.spread = seat.full(0.1, seat.actions)
 
     def policy(self, t):
