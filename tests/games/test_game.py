@@ -62,7 +62,7 @@ def test_shape_value_and_solution() -> None:
 def test_own_views() -> None:
     game = Game(WIDE, payoff_range=(-1, 9))
     row, column = game.own_view("row"), game.own_view("column")
-    assert np.shares_memory(row.payoff, game.payoff)
+    assert row.payoff is game.payoff
     assert (row.payoff_range, column.payoff_range) == ((-1, 9), (-9, 1))
     np.testing.assert_array_equal(column.payoff, -np.array(WIDE).T)
     assert not np.signbit(column.payoff[1, 0])  # no negative zeros

@@ -285,6 +285,10 @@ class Game(ZeroSumGame, TableGame):
         self.payoff_range = known_range(payoff_range, self.payoff)
         self.spec = spec
 
+    def own_view(self, seat: str) -> View:
+        """Return the payoffs of a player, as `TableGame` does; those of the row player are the matrix itself."""
+        return View(self.payoff, self.payoff_range) if seat == "row" else super().own_view(seat)
+
     @property
     def payoffs(self) -> tuple[Floats, ...]:
         """The payoffs to each player: (m, n)."""
