@@ -134,7 +134,7 @@ def test_gene_bilinear_is_the_form_in_signs():
 def test_a_count_game_with_a_mixed_equilibrium():
     cycle = CountGame(lambda k, l: np.array([0, 1, -1])[(k - l) % 3], n=50)
     assert cycle.value == pytest.approx(0.0, abs=1e-9)
-    assert cycle.exact
+    assert not cycle.unknown
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_function_in_a_file_is_a_game(tmp_path):
     assert game.n == 20
     assert game.unknown == {"expected", "response", "value"}
     assert game.payoffs(np.ones(20), np.zeros(20)) == pytest.approx(np.tanh(1.5))
-    assert parse_game(f"{path}:payoff:n=4").exact
+    assert not parse_game(f"{path}:payoff:n=4").unknown
     assert parse_game(game.spec) == game
     with pytest.raises(InputError, match=r"nameless has no parameter n; accepted: def payoff\(x, y, n: int\)"):
         parse_game(f"{path}:nameless")

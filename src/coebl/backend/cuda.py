@@ -10,7 +10,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache, partial
+from copy import copy
+from functools import cache
 from math import prod
 from pathlib import Path
 from typing import Any, ClassVar
@@ -146,7 +147,8 @@ class CudaBackend(Backend):
 
     def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
         if isinstance(game, MatrixGame):
-            return partial(game.rewards, payoff=self.arrays.asarray(game.payoff))
+            game = copy(game)
+            game.payoff = self.arrays.asarray(game.payoff)
         return game.rewards
 
     def runs_that_fit(self, play: Callable[[int], None]) -> str:

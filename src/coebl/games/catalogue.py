@@ -14,7 +14,6 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from coebl.core.arrays import Ints
 from coebl.core.errors import InputError
 from coebl.core.specs import Range, SpecOf
 from coebl.games.game import Game, ZeroSumGame
@@ -96,11 +95,8 @@ def diagonal(n: Genes, space: SpaceName = "indices", binary: bool = False, mask:
         binary: true for the game of the runtime papers: 1 if |u|_1 >= |v|_1, else 0. Its value is 1.
         mask: with space=bits, true if hidden masks are drawn for each seed.
     """
-    if space == "bits":
-        return (BinaryDiagonal if binary else Diagonal)(n, mask=mask)
-    ones = np.array([label.count("1") for label in _bitstrings("diagonal", n)])
-    game = _larger_wins(ones, n)
-    return Game(game.payoff >= 0, row_labels=game.row_labels, column_labels=game.row_labels) if binary else game
+    game = (BinaryDiagonal if binary else Diagonal)(n, mask=mask)
+    return game if space == "bits" else _listed("diagonal", game)
 
 
 @GAMES.add("bigger-number", title="BiggerNumber", example="bigger-number:n=2")
@@ -120,29 +116,23 @@ def bigger_number(
         mask: with space=bits, true if hidden masks are drawn for each seed.
         shuffle: with space=bits, true if the order of significance is drawn for each seed too.
     """
+    game = BiggerNumber(n, shuffle, mask=mask)
     if space == "bits":
         if original:
             raise InputError("bigger-number: original is true with space=bits; accepted: one of them. Leave one out.")
-        return BiggerNumber(n, shuffle, mask=mask)
-    labels = _bitstrings("bigger-number", n)
-    game = _larger_wins(np.arange(len(labels)), n)
-    if not original:
         return game
+    listed = _listed("bigger-number", game)
+    if not original:
+        return listed
     difference = np.subtract.outer(np.arange(2**n), np.arange(2**n))
-    payoff = np.where(np.abs(difference) == 1, 2 * difference, game.payoff)
-    return Game(payoff, row_labels=game.row_labels, column_labels=game.column_labels, payoff_range=(-2, 2))
+    payoff = np.where(np.abs(difference) == 1, 2 * difference, listed.payoff)
+    return Game(payoff, row_labels=listed.row_labels, column_labels=listed.row_labels, payoff_range=(-2, 2))
 
 
-def _bitstrings(game: str, n: int) -> list[str]:
-    if n > MOST_LISTED:
-        raise InputError(f"{game}: n is {n}; accepted: an integer, 1 .. {MOST_LISTED}, or more with space=bits.")
-    return [f"{number:0{n}b}" for number in range(2**n)]
-
-
-def _larger_wins(score: Ints, n: int) -> Game:
-    labels = _bitstrings("", n)
-    payoff = np.sign(np.subtract.outer(score, score))
-    return Game(payoff, row_labels=labels, column_labels=labels, payoff_range=(-1, 1))
+def _listed(name: str, game: GenomeGame) -> Game:
+    if game.n > MOST_LISTED:
+        raise InputError(f"{name}: n is {game.n}; accepted: an integer, 1 .. {MOST_LISTED}, or more with space=bits.")
+    return game.to_matrix()
 
 
 @GAMES.add("blotto", title="Colonel Blotto")

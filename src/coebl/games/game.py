@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coebl.games.equilibria import Equilibria, Uniqueness
     from coebl.solver import Solution
 
+PayoffRange = tuple[float, float]  # the ends between which payoffs are known to lie
 SeatName = Literal["row", "column"]
 SEATS: tuple[SeatName, SeatName] = ("row", "column")
 
@@ -33,10 +34,7 @@ class View(NamedTuple):
     """The payoffs of a game as one seat sees them."""
 
     payoff: Floats  # (actions, opponent's actions), to the player in the seat
-    payoff_range: tuple[float, float]
-
-
-Range = tuple[float, float]  # the ends between which payoffs are known to lie
+    payoff_range: PayoffRange
 
 
 @runtime_checkable
@@ -60,7 +58,7 @@ class AnyGame(Protocol):
         """The actions of each seat."""
 
     @property
-    def ranges(self) -> tuple[Range, ...]:
+    def ranges(self) -> tuple[PayoffRange, ...]:
         """The known range of each seat's payoffs."""
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
@@ -138,7 +136,7 @@ class ZeroSumGame(NamedGame):
 
     seats: ClassVar[tuple[SeatName, SeatName]] = SEATS
 
-    payoff_range: tuple[float, float]  # the ends between which the payoffs to the row player lie
+    payoff_range: PayoffRange  # the ends between which the payoffs to the row player lie
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -157,10 +155,15 @@ class ZeroSumGame(NamedGame):
             actions: per seat: (runs,), or genomes, (runs, n).
             draw: nature's numbers, from `Noise.draw`: (runs,).
         """
+        reward = self.noise.reward(self._paid(*actions), draw, self.payoff_range)
+        return reward, -reward
+
+    def _paid(self, row: Ints, column: Ints) -> Floats:
+        """Return the payoff to the row player, without noise."""
         raise NotImplementedError
 
     @property
-    def ranges(self) -> tuple[Range, ...]:
+    def ranges(self) -> tuple[PayoffRange, ...]:
         """The known range of each seat's payoffs."""
         low, high = self.payoff_range
         return (low, high), (0.0 - high, 0.0 - low)
@@ -272,7 +275,7 @@ class Game(ZeroSumGame, TableGame):
         row_labels: Sequence[str] | None = None,
         column_labels: Sequence[str] | None = None,
         noise: str | Noise = "gaussian",
-        payoff_range: tuple[float, float] | None = None,
+        payoff_range: PayoffRange | None = None,
         spec: str | None = None,
     ) -> None:
         self.payoff = check_payoff(payoff)  # (m, n), to the row player
@@ -335,17 +338,9 @@ class Game(ZeroSumGame, TableGame):
 
         return extreme_equilibria(self)
 
-    def rewards(self, actions: Sequence[Ints], draw: Floats, payoff: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the observed reward of each seat: (runs,).
-
-        Args:
-            actions: per seat: (runs,).
-            draw: nature's numbers, from `Noise.draw`: (runs,).
-            payoff: the game's payoffs, on the device where the actions are; None on the CPU.
-        """
-        payoffs = self.payoff if payoff is None else payoff
-        reward = self.noise.reward(payoffs[tuple(actions)], draw, self.payoff_range)
-        return reward, -reward
+    def _paid(self, row: Ints, column: Ints) -> Floats:
+        earned: Floats = self.payoff[row, column]
+        return earned
 
     @classmethod
     def _from_tensors(

@@ -124,16 +124,11 @@ class GenomeGame(ZeroSumGame):
 
     @property
     def unknown(self) -> frozenset[str]:
-        """The oracles that it lacks, out of "expected", "response" and "value"."""
+        """The oracles that it lacks, out of "expected", "response" and "value". Those that it has are exact."""
         if self.n <= MOST_LISTED:
             return frozenset()
         hooks = {"expected": "_expected", "response": "_answer", "value": "_value"}
         return frozenset(name for name, hook in hooks.items() if getattr(type(self), hook) is getattr(GenomeGame, hook))
-
-    @property
-    def exact(self) -> bool:
-        """True if it has every oracle; all that it has are exact."""
-        return not self.unknown
 
     def payoffs(self, x: Ints, y: Ints) -> Floats:
         """Return the payoffs to the row player, without noise: (...).
@@ -299,15 +294,8 @@ class GenomeGame(ZeroSumGame):
         """The lengths of policies: the numbers of genes."""
         return self.n, self.n
 
-    def rewards(self, actions: Sequence[Ints], draw: Floats) -> tuple[Floats, Floats]:
-        """Return the observed reward of each seat: (runs,).
-
-        Args:
-            actions: genomes per seat: (runs, n).
-            draw: nature's numbers, from `Noise.draw`: (runs,).
-        """
-        reward = self.noise.reward(self.payoffs(*actions), draw, self.payoff_range)
-        return reward, -reward
+    def _paid(self, row: Ints, column: Ints) -> Floats:
+        return self.payoffs(row, column)
 
     def _content(self) -> tuple[Any, ...]:
         """Return what equal games share: all but names, and what was computed."""

@@ -41,7 +41,9 @@ class Interchange:
         cls, tensors: Sequence[Floats], what: str, labels: Sequence[Sequence[str] | None], **named: Any
     ) -> Self:
         """Return a game of this class, from the payoffs and labels of each player; `what` begins a message."""
-        raise NotImplementedError
+        made: Any = cls
+        game: Self = made(tensors, labels=labels, **named)
+        return game
 
     @classmethod
     def _check_players(cls, count: int, what: str) -> None:

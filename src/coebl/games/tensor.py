@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from coebl.core.arrays import MOST_ENTRIES, Floats, Ints, check_labels, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
-from coebl.games.game import SEATS, Range, TableGame
+from coebl.games.game import SEATS, PayoffRange, TableGame
 from coebl.games.noise import Noise, parse_noise
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class TensorGame(TableGame):
     payoffs: tuple[Floats, ...]  # per player: (m1, ..., mN)
     labels: tuple[tuple[str, ...], ...]
     seats: tuple[str, ...]
-    ranges: tuple[Range, ...]
+    ranges: tuple[PayoffRange, ...]
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class TensorGame(TableGame):
         seats: Sequence[str] | None = None,
         noise: str | Noise = "gaussian",
         noise_between: Between | None = None,
-        payoff_ranges: Sequence[Range | None] | None = None,
+        payoff_ranges: Sequence[PayoffRange | None] | None = None,
         spec: str | None = None,
     ) -> None:
         self.payoffs = _check_payoffs(payoffs)
@@ -78,19 +78,13 @@ class TensorGame(TableGame):
         )
         self.noise = parse_noise(noise)
         self.noise_between = _check_between(noise_between, self.payoffs)
-        ranges: list[Range] = []
+        ranges: list[PayoffRange] = []
         for seat, ends in enumerate(_per_player(payoff_ranges, players, "payoff_ranges")):
             if ends is None and seat == 1 and self.noise_between == "opposite":  # as in the zero-sum game
                 low, high = ranges[0]
                 ends = 0.0 - high, 0.0 - low
             ranges.append(known_range(ends, self.payoffs[seat], f"payoff_ranges[{seat}]"))
         self.ranges = tuple(ranges)
-
-    @classmethod
-    def _from_tensors(
-        cls, tensors: Sequence[Floats], what: str, labels: Sequence[Sequence[str] | None], **named: Any
-    ) -> Self:
-        return cls(tensors, labels=labels, **named)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -193,8 +194,10 @@ def _rewards_on_strict_arrays(game: Game) -> str | bool:
     random = np.random.default_rng(0)
     actions = [random.integers(count, size=20) for count in game.shape]
     draw = game.noise.draw(random, 20)  # by NumPy, on every device
-    strict: list[Any] = [StrictArray(array.copy(), OF_REWARD) for array in (*actions, draw, game.payoff)]
-    rewards: Any = game.rewards(strict[:2], *strict[2:])  # as the engine calls it
+    *strict, strict_draw, payoff = (StrictArray(array.copy(), OF_REWARD) for array in (*actions, draw, game.payoff))
+    placed: Any = copy(game)
+    placed.payoff = payoff
+    rewards = placed.rewards(strict, strict_draw)  # as the engine calls it
     if not all(isinstance(reward, StrictArray) for reward in rewards):
         return "its noise returns one of NumPy's arrays; compute the reward from the arguments of reward"
     equal = np.array_equal(rewards[0].plain, game.rewards(actions, draw)[0])
