@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints, check_labels, check_payoff, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
-from coebl.games.interchange import Interchange, check_constant_sum
+from coebl.games.interchange import Interchange, differing_sums
 from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
@@ -348,7 +348,11 @@ class Game(ZeroSumGame, TableGame):
     ) -> Self:
         cls._check_players(len(tensors), what)
         row, column = tensors
-        check_constant_sum(row, column, what)
+        if differing := differing_sums(row, column):
+            raise InputError(
+                f"{what} is not constant-sum: {differing}; accepted: one sum everywhere. For other games: the same "
+                "method of TensorGame."
+            )
         named.pop("seats", None)
         return cls(row, row_labels=labels[0], column_labels=labels[1], **named)
 

@@ -324,22 +324,6 @@ def differing_sums(row: Floats, column: Floats) -> str:
     return f"in row 0, column 0 the payoffs add up to {sums.flat[0]:g}, in row {i}, column {j} to {sums[i, j]:g}"
 
 
-def check_constant_sum(row: Floats, column: Floats, what: str = "the game") -> None:
-    """Raise an `InputError` that names two cells unless the two players' payoffs add up to one constant.
-
-    >>> import numpy as np
-    >>> check_constant_sum(np.array([[1.0, 2.0]]), np.array([[-1.0, 3.0]]))
-    Traceback (most recent call last):
-    ...
-    coebl.core.errors.InputError: the game is not constant-sum: in row 0, column 0 the payoffs add up to 0, ...
-    """
-    if differing := differing_sums(row, column):
-        raise InputError(
-            f"{what} is not constant-sum: {differing}; accepted: one sum everywhere. For other games: the same "
-            "method of TensorGame."
-        )
-
-
 def _strategies(tokens: _Tokens, players: int) -> tuple[tuple[int, ...], list[list[str] | None]]:
     """Return the numbers of actions, and the labels of each player if there are any."""
     tokens.expect("{")
