@@ -23,7 +23,7 @@ from reference import pages, typeset_formulas
 from repository import linked, rewritten
 
 _GLOSSARY = "glossary.md"
-BOOSTS = {_GLOSSARY: 10, "reference/metrics/": 3, "explanation/": 3, "reference/python/": 0.3, "repository/": 0.3}
+BOOSTS = {_GLOSSARY: 100, "reference/metrics/": 5, "explanation/": 5, "reference/python/": 0.3, "repository/": 0.3}
 """How much more than other pages those whose path begins like this count in a search."""
 _LOG = logging.getLogger("mkdocs.hooks.coebl")
 
@@ -89,7 +89,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     uri = page.file.src_uri
     for start, boost in BOOSTS.items():
         if uri.startswith(start):
-            page.meta.setdefault("search", {"boost": boost})
+            page.meta.setdefault("search", {"boost": boost, "exclude": uri.startswith("repository/results/")})
     glossary = "" if uri == _GLOSSARY else f"\n\n[Words used here]({relpath(_GLOSSARY, Path(uri).parent)}){{.glossary}}"
     return typeset_formulas(rewritten(markdown, uri)) + glossary
 

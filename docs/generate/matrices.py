@@ -21,7 +21,7 @@ _BAR = "0.45"
 
 
 def plot_matrix(game: Game) -> Figure:
-    """The payoffs to the row player, blue above the value of the game and red below; bars are an equilibrium."""
+    """The payoffs to the row player, blue above the value of the game and orange below; bars are an equilibrium."""
     m, n = game.shape
     cell = min(0.5, 3.2 / max(m, n))  # inches
     with look():

@@ -117,7 +117,7 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
     kind = learner.kind()
     sights = [SIGHTS[sight] for sight in SIGHTS if sight in learner.sees]
     horizon = "It needs the number of rounds in advance." if learner.needs_horizon else "It does not need the horizon."
-    body, _ = split(inspect.getdoc(learner) or "")
+    body = _symbols(split(inspect.getdoc(learner) or "")[0])
     parts = [
         f"# {entry.title}",
         f"`{entry.example}` · {kind}",
@@ -195,18 +195,21 @@ def _start_of_show(game: Game) -> str:
 
 
 def _solved(entry: Entry[Any]) -> list[str]:
-    """Return the section of a game's page on its equilibrium."""
+    """Return the section of a game's page on its equilibrium; large games are printed."""
     game = parse_matrix(entry.example)
-    shown = "" if max(game.shape) <= _MOST_SHOWN else "The first actions, as "
+    low, high = game.payoff_range
+    small = max(game.shape) <= _MOST_SHOWN
+    printed = f"```console\n{_start_of_show(game)}\n...\n```"
     return [
         "## Solved",
-        f"{shown}`coebl show {entry.example}` prints{' them' * bool(shown)}:",
-        f"```console\n{_start_of_show(game)}\n...\n```",
+        f"The value of `{entry.example}` is {tidy_value(game)}, and its payoffs lie in [{low:g}, {high:g}]."
+        if small
+        else f"The first actions, as `coebl show {entry.example}` prints them:\n\n{printed}",
         f"Is the equilibrium of this game the only one? {game.unique_equilibrium.answer.capitalize()}: "
         f"{game.unique_equilibrium.reason}.",
-        f"![Payoffs and equilibrium]({entry.name}-payoffs.svg)",
-        "Payoffs to the row player, blue above the value of the game and red below it. The bars are the probabilities "
-        "of an equilibrium.",
+        f"![Payoffs and equilibrium of {entry.title}]({entry.name}-payoffs.svg)",
+        "Payoffs to the row player, blue above the value of the game and orange below it. The bars are the "
+        "probabilities of an equilibrium.",
     ]
 
 
@@ -214,7 +217,7 @@ def _head(entry: Entry[Any], game: ZeroSumGame | TensorGame) -> list[str]:
     return [
         f"# {entry.title}",
         f"`{entry.example}` · {' x '.join(map(str, game.shape))} actions",
-        split(inspect.getdoc(entry.factory) or "")[0],
+        _symbols(split(inspect.getdoc(entry.factory) or "")[0]),
         *_section("Parameters", _parameters(entry)),
     ]
 
@@ -331,6 +334,17 @@ def _formula(metric: type[Metric]) -> str:
 def _words(metric: type[Metric]) -> str:
     """Return the definition of a metric in words, with its symbols as formulas."""
     return re.sub(r"\b([xy]_t)(?:'( A y_t))?", r"$`\1\2`$", metric.definition).replace("t A", r"t^\top A")
+
+
+def _symbols(text: str) -> str:
+    """Return a docstring in which powers and indices such as 2^n and A_ij, outside of code, are formulas."""
+    code = r"^```.*?^```|`[^`]*`|^ {4}[^\n]*$"
+    text = re.sub(rf"({code})|\b(\w\^\w|[A-Z]_(?:ij|ji))\b", _symbol, text, flags=re.MULTILINE | re.DOTALL)
+    return text.replace("_ij`$", "_{ij}`$").replace("_ji`$", "_{ji}`$")
+
+
+def _symbol(found: re.Match[str]) -> str:
+    return found[1] or f"$`{found[2]}`$"
 
 
 def typeset_formulas(markdown: str) -> str:

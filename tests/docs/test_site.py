@@ -180,6 +180,7 @@ def test_the_site_is_built_strictly_and_loads_nothing_from_elsewhere(tmp_path):
     )
     assert glossary > metric == explanation > boosts["reference/learners/ucb.html"] == 1
     assert boosts["reference/python/coebl.learners.html"] < 1
+    assert not any(page.startswith("repository/results/") for page in boosts)
     for style in tmp_path.rglob("*.css"):
         assert not re.search(r"@import|url\(\"?(?:https?:)?//", style.read_text("utf-8")), style
 
