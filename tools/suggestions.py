@@ -1,6 +1,6 @@
 """The suggestions of the paper's conclusion and the results of the ablation study: variants paired with plain learners.
 
-What is compared with what was fixed before the run, in studies/ablation.toml; `comparisons` says the same in code.
+What is compared with what was fixed before the run, in studies/ablation.toml; `comparisons` has the same in code.
 """
 
 from __future__ import annotations
@@ -164,5 +164,5 @@ class OutcomesBySeed:
 
 
 def _six(number: float) -> float:
-    """Six digits: enough for a text, and without the noise of the last bit in a committed file."""
+    """Six digits: enough for a document, and without the noise of the last bit in a committed file."""
     return float(f"{number:.6g}")

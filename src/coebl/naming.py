@@ -3,7 +3,7 @@
 Titles are attributes of classes. Results may name a learner that is not registered here, such as one in a user's file:
 its title is the one that was stored with the results (`known_to`), or else its spec. No file is run for a title.
 
-Colour and dashes identify a learner, whatever else is drawn beside it; symbols identify its settings. A learner's class
+Colour and dashes identify a learner in every figure; symbols identify its settings. A learner's class
 may name its slot in the palette (`colour`), which is stored with results. The other registered learners have the slots
 after the palette, in the order of the registry. Custom ones take the free slots, in the order of their names. Two
 learners that name the same slot are variants, and differ as two settings of one learner do.

@@ -177,17 +177,17 @@ def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Seq
     """
     pl = require("polars")
     players = pl.col("players").list
-    sides = []
-    for seat in range(max([2, *table["players"].list.len().unique()])):
+    sides, seats = [], max([2, *table["players"].list.len().unique()])
+    for seat in range(seats):
         value, other = _numbers(table, metric, signed, seat)
-        others = pl.concat_list(players.head(seat), players.slice(seat + 1))
+        others = pl.concat_list(players.head(seat), players.slice(seat + 1)).list.join(" v ")
         sides.append(
             table.filter(players.len() > seat).select(
                 *SETTING,
                 *keep,
                 "seed",
                 learner=players.get(seat),
-                opponent=others.list.join(" v "),
+                opponent=players.get(1 - seat) if seats == 2 else others,  # that is many times faster
                 seat=pl.when(players.len() == 2).then(pl.lit(SEATS[seat % 2])).otherwise(pl.lit(f"player{seat + 1}")),
                 alone=players.n_unique() == 1,
                 value=value,

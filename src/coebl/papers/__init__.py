@@ -87,7 +87,9 @@ class Paper:
     figures: Mapping[str, Figure]
     quick: QuickRun
     page: Presentation
-    averaged: Mapping[str, int] = field(default_factory=dict)  # metrics also tabled as means over so many last rounds
+    averaged: Mapping[str, int] = field(
+        default_factory=dict
+    )  # metrics whose mean over this many last rounds is tabulated too
     role: str = ""  # that all others meet, and that the paper proposes
     change: str = ""  # NAME=VALUE, if variants with one thing changed are added
 
@@ -130,7 +132,7 @@ class Paper:
         return _needs(parts, self.variants.values())
 
     def changed(self, change: str) -> Paper:
-        """Return the paper with one thing changed: beside each variant, the same with it, and their matches.
+        """Return the paper with a changed copy of each variant, and the matches that these need.
 
         Args:
             change: NAME=VALUE, a hyper-parameter of the learner that the paper proposes, or a role and who plays it.

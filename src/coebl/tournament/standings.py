@@ -7,6 +7,7 @@ same for all pairs. The tests head to head, by `coebl.evidence.pairwise`, are ab
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -157,15 +158,18 @@ def _by_opponent(table: polars.DataFrame, metric: str, *axes: Sequence[Any]) -> 
     """Return a metric of each learner among copies of each opponent, the mean of all seats, by game and seed."""
     pl = require("polars")
     sides = by_seat(table, metric, signed=metric == TOURNAMENT_METRICS[0])
-    sides = sides.with_columns(pl.col("opponent").str.split(" v ").list.unique())
-    copies = sides.filter(pl.col("opponent").list.len() == 1).with_columns(pl.col("opponent").list.first())
-    keys = ["game", "seed", "learner", "opponent"]
     places = [{value: place for place, value in enumerate(values)} for values in axes]
-    indices = (pl.col(key).replace_strict(of_key, default=None) for key, of_key in zip(keys, places, strict=True))
-    means = copies.group_by(keys).agg(pl.col("value").mean()).with_columns(*indices).drop_nulls()
-    numbers: Floats = np.full([len(values) for values in axes], np.nan)
-    numbers[tuple(means.select(keys).to_numpy().T)] = means["value"].to_numpy()
-    return numbers
+    groups = {group: group.split(" v ") for group in sides["opponent"].unique()}
+    of_one = {group: one for group, (one, *others) in groups.items() if {*others} <= {one} and one in places[-1]}
+    places[-1] = {group: places[-1][one] for group, one in of_one.items()}
+    keys = zip(("game", "seed", "learner", "opponent"), places, strict=True)
+    indices = [pl.col(key).replace_strict(of_key, default=None, return_dtype=pl.Int64) for key, of_key in keys]
+    found = sides.select(*indices, "value").drop_nulls()
+    shape = tuple(map(len, axes))
+    flat = np.ravel_multi_index(tuple(found.drop("value").to_numpy().T), shape)
+    sums, counts = (np.bincount(flat, weights, math.prod(shape)) for weights in (found["value"].to_numpy(), None))
+    means: Floats = (sums / counts).reshape(shape)
+    return means
 
 
 def _microseconds(results: Results, learners: Sequence[str], played: Collection[tuple[str, ...]]) -> Floats:

@@ -1,6 +1,6 @@
 """The statements of a suite as claims about its subject, judged by `coebl.evidence.judge`.
 
-The suite's file, `suites/pre-registered.toml`, says in words what is computed. There are four kinds of statements:
+The suite's file, `suites/pre-registered.toml`, describes what is computed. There are four kinds of statements:
 
     head-to-head     the subject against an opponent, the mean of both seats
     best-response    what a best response takes from the subject, compared with the least that it takes from an opponent
@@ -56,6 +56,10 @@ class Trial:
     def end(self, game: str, row: str, column: str) -> Sample:
         """The last round of a match."""
         return self.games[game].end(MatchName(game, row, column))
+
+    def both(self, game: str, first: str, second: str) -> tuple[Sample, ...]:
+        """The last rounds of a match and of that with exchanged seats."""
+        return self.end(game, first, second), self.end(game, second, first)
 
 
 def claim_of(statement: Statement) -> Claim:
@@ -183,11 +187,8 @@ class HeadToHead(StatementAim):
     has_means = False
 
     def checks(self) -> list[Check]:
-        us, end = self.trial.subject, self.trial.end
-        return [
-            Bound((end(game, rival, us), end(game, us, rival)), 0.0, "above", HALVES)
-            for game, rival in self.trial.pairs
-        ]
+        us, both = self.trial.subject, self.trial.both
+        return [Bound(both(game, rival, us), 0.0, "above", HALVES) for game, rival in self.trial.pairs]
 
     def unit(self, game: str) -> float:
         return self.trial.games[game].rounds * self.trial.widths[game]
@@ -211,12 +212,12 @@ class AgainstBestResponse(StatementAim):
     failure = miss = "ratio above the limit"  # not by its tests: as many as there are failing rows
 
     def checks(self) -> list[Check]:
-        end, learners = self.trial.end, (self.trial.subject, *self.trial.opponents)
-        seats = [pair for learner in learners for pair in ((learner, YARDSTICK), (YARDSTICK, learner))]
-        return [
-            TimesLeast(tuple(end(game, *pair) for pair in seats), self.statement.ratio, HALVES)
+        learners = (self.trial.subject, *self.trial.opponents)
+        samples = {
+            game: tuple(end for learner in learners for end in self.trial.both(game, learner, YARDSTICK))
             for game in self.trial.games
-        ]
+        }
+        return [TimesLeast(of_game, self.statement.ratio, HALVES) for of_game in samples.values()]
 
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
         rows = []
@@ -255,12 +256,8 @@ class SingleRuns(AgainstBestResponse):
     """No run of the subject has a regret against a best response above a multiple of the median of its game."""
 
     def checks(self) -> list[Check]:
-        us, end = self.trial.subject, self.trial.end
-        seats = (us, YARDSTICK), (YARDSTICK, us)
-        return [
-            TimesMedian(tuple(end(game, *pair) for pair in seats), self.statement.ratio, HALVES)
-            for game in self.trial.games
-        ]
+        us, both = self.trial.subject, self.trial.both
+        return [TimesMedian(both(game, us, YARDSTICK), self.statement.ratio, HALVES) for game in self.trial.games]
 
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
         return [

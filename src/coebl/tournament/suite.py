@@ -49,7 +49,7 @@ Seeds = Annotated[StrictInt, Field(ge=2, description="an integer, >= 2")]
 
 
 class _Table(BaseModel):
-    """A table of a suite's file; the descriptions of its fields are what messages say is accepted."""
+    """A table of a suite's file; messages quote the descriptions of its fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -70,9 +70,8 @@ class Quick(Part):
 class Statement(_Table):
     """A statement about the subject of a suite: its computation, its test and its aim.
 
-    Its aim is reached with at most so many `misses`, of pairs of game and opponent head to head, else of games; or on
-    at least this `share` of the games. It is missed if any ratio is `never_above`. Metrics that are `reported` do not
-    decide.
+    Its aim is reached if at most `misses` pairs of game and opponent, or games, miss it; or if at least this `share` of
+    the games does not. It is missed if any ratio is above `never_above`. Metrics that are `reported` do not decide.
     """
 
     id: Line
