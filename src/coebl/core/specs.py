@@ -129,15 +129,10 @@ def without_folder(spec: str) -> str:
 def expand(spec: str) -> list[str]:
     """Expand a spec with lists to a grid of specs, the last list running fastest.
 
-    >>> expand("coebl:c=[0.1, 2]")
-    ['coebl:c=0.1', 'coebl:c=2']
-    >>> expand("random-gaussian:m=[2,3],n=4,seed=[0,1]")  # doctest: +NORMALIZE_WHITESPACE
-    ['random-gaussian:m=2,n=4,seed=0', 'random-gaussian:m=2,n=4,seed=1',
-     'random-gaussian:m=3,n=4,seed=0', 'random-gaussian:m=3,n=4,seed=1']
-    >>> expand("diagonal:[2,3]")
-    ['diagonal:2', 'diagonal:3']
-    >>> expand("ucb")
-    ['ucb']
+    >>> expand("coebl:c=[0.1, 2]"), expand("diagonal:[2,3]"), expand("ucb")
+    (['coebl:c=0.1', 'coebl:c=2'], ['diagonal:2', 'diagonal:3'], ['ucb'])
+    >>> expand("game:m=[2,3],n=4,seed=[0,1]")
+    ['game:m=2,n=4,seed=0', 'game:m=2,n=4,seed=1', 'game:m=3,n=4,seed=0', 'game:m=3,n=4,seed=1']
     """
     pieces = _LIST.split(spec)
     fixed, lists = pieces[::2], [[item.strip() for item in inside.split(",")] for inside in pieces[1::2]]

@@ -132,12 +132,8 @@ def solve(
         random: the generator that ``ties="random"`` draws from.
 
     >>> solution = solve([[3, 0], [1, 2]])
-    >>> solution.value
-    1.5
-    >>> solution.row, solution.column
-    (array([0.25, 0.75]), array([0.5, 0.5]))
-    >>> solve("hide-and-seek:1/3").value
-    0.75
+    >>> solution.value, solution.row, solution.column
+    (1.5, array([0.25, 0.75]), array([0.5, 0.5]))
     """
     from coebl.solver import solve_matrix  # imports Numba
 

@@ -41,12 +41,8 @@ Answer = tuple[Floats, Floats, int] | None  # both strategies and the pivots, or
 class BatchSolution:
     """The answers to a batch of games, with the runs on axis 0. The answer to a single matrix lacks that axis.
 
-    >>> found = maximin([[[3.0, 0.0], [1.0, 2.0]], [[0.0, 1.0], [1.0, 0.0]]])
-    >>> found.value
+    >>> maximin([[[3.0, 0.0], [1.0, 2.0]], [[0.0, 1.0], [1.0, 0.0]]]).value
     array([1.5, 0.5])
-    >>> found.opponent
-    array([[0.5, 0.5],
-           [0.5, 0.5]])
     """
 
     strategy: Floats  # (runs, m), attains max over x of min over y of x'By
