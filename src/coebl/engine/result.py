@@ -352,7 +352,7 @@ class Recorder:
         return int(later[0]) if self._beliefs is not None and len(later) else MOST_ROUNDS
 
     def take_beliefs(self, table: Table, last: int) -> None:
-        """Add what the learners believe after this round, if that is kept, and the round recorded."""
+        """Add the beliefs of the learners after this round, if they are kept and the round is recorded."""
         if self._beliefs is None or last not in self._rounds:
             return
         held = [seated.beliefs() for seated in table.seats]

@@ -115,7 +115,7 @@ def blame(error: BaseException, learner: Learner, place: str) -> NoReturn:
 class Seated:
     """A learner in its seat, with its random numbers, its clock, and the block of rounds that is being played.
 
-    The learner itself is not changed: a copy is seated. It sees rewards in its units; outside, they are as they came.
+    The learner itself is not changed: a copy is seated. It sees rewards in its units; records keep those of the game.
     `payoff` is its true payoffs in these units, if they are known.
     """
 

@@ -60,7 +60,7 @@ class Strain(BeliefLearner):
         rate: the pressure of selection.
         trial: the pressure of selection between the elite and the rest.
         hope: the share of a negative prior mean that is ignored, since an opponent shows the bad pairs first.
-        neglect: how much the optimism about a pair grows that is not tried while the opponent's action is met.
+        neglect: how fast the optimism grows about a pair that is not tried while the opponent plays its action.
         mutation: how much rare strains gain in fitness, as in the replicator-mutator equation. Above 0, the last
             policies of self-play come near an equilibrium, not only their average (after Abe et al. 2022).
         kinship: the variance of the effects of rows and of columns, relative to v. In large and short games most pairs

@@ -171,7 +171,7 @@ class FictitiousPlay(BeliefLearner):
 
 @dataclass
 class ExploreThenCommit(Learner):
-    """Explore-then-commit: every action in turn, then the maximin strategy of the mean rewards for good.
+    """Explore-then-commit: every action in turn, and from then on the maximin strategy of the mean rewards.
 
     A player cannot choose the opponent's action. So each action is played visits * k times in the first
     visits * m * k rounds, in turns of m rounds in a random order each, and each pair is visited `visits` times on

@@ -80,7 +80,7 @@ class Newest(Selection):
 class Comma(Selection):
     """The fittest of the new ones, (mu, lambda): no old policy survives, however good.
 
-    It takes more mutants than there are policies: with as many it is "none". Without elitism, good individuals last
+    It needs more mutants than policies: with as many, it is the same as "none". Without elitism, good individuals last
     only if they have more children than mutation spoils. For bit strings there are theorems of a threshold that
     lambda/mu, or the k of a tournament, has to exceed, and that grows with the rate of mutation (Lehre, "Negative drift
     in populations", 2010, and "Fitness-levels for non-elitist populations", 2011). For policies there is none.
@@ -101,7 +101,7 @@ class Comma(Selection):
 class Tournament(Selection):
     """For each place, the fittest of k that are drawn among the new ones.
 
-    So the less fit have a chance as well.
+    So less fit policies have a chance too.
 
     Args:
         k: the number that are drawn for a place.
@@ -225,11 +225,11 @@ class Pool(Population):
 @POPULATIONS.add("hosts")
 @dataclass(frozen=True)
 class Hosts(Pool):
-    """Policies and their parasites: those of the opponent's actions that did best against us, which alone count.
+    """Policies that are judged only against parasites: the opponent's actions that did best against the learner.
 
-    The fitness of a policy is then the least that it earns against a parasite, not against any action. So a selection
-    prefers policies that do well against what the opponent is good at, though they may be bad elsewhere. Selection
-    by "none" has no use for it.
+    The fitness of a policy is the least that it earns against a parasite, not against any action. So a selection
+    prefers policies that do well against what the opponent is good at, even if they do badly elsewhere. Selection by
+    "none" does not use fitness.
 
     Args:
         size: as in a pool.

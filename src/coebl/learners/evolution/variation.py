@@ -1,8 +1,8 @@
 """Variation: mutations and recombinations, which make mutants of the estimated payoffs.
 
 A mutation adds noise to each estimate, by the visits n of the pair of actions. There are two kinds of recombination.
-*Inheritance* is of estimates: a pair of actions that was hardly visited takes after its row and its column. *Crossover*
-is of mutants: a mutant has a part of the matrix from which its parent, a policy that survived, was bred.
+*Inheritance* is of estimates: a rarely visited pair of actions takes after its row and its column. *Crossover* is of
+mutants: a part of a mutant comes from the matrix for which its parent, a policy that survived, was optimal.
 
 To add one, write a class here and put ``@MUTATIONS.add("name")`` or ``@RECOMBINATIONS.add("name")`` above it. A spec
 may set its fields.
@@ -29,7 +29,7 @@ _MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift wi
 
 @dataclass(frozen=True)
 class Mutation(Component):
-    """Noise of mean 0 that is added to every estimate. It is normal, unless `standard` says otherwise.
+    """Noise of mean 0 that is added to every estimate. It is normal unless `standard` is overridden.
 
     The deviation depends only on the visits, so a learner keeps it and recomputes only what a visit changes.
 
@@ -261,7 +261,7 @@ class _Alone(Tally):
 
 @dataclass(frozen=True)
 class Recombination(Component):
-    """Nothing is recombined, unless a method says otherwise.
+    """A recombination; the methods here recombine nothing.
 
     >>> Crossover(by="row").crosses, Nothing().crosses
     (True, False)
@@ -355,11 +355,11 @@ class FromBoth(_Inheritance):
 @RECOMBINATIONS.add("crossover")
 @dataclass(frozen=True)
 class Crossover(Recombination):
-    """A mutant has each entry, or each row, with a probability from its parent's matrix.
+    """Each entry, or each row, of a mutant comes from its parent's matrix with a probability.
 
-    It has the others from a fresh mutant. The parent's matrix is the one that its policy is optimal for, as it was
-    bred. Two fresh mutants are not crossed: where entries are independent, such a child has the law of its parents, and
-    nothing is changed.
+    The others come from a fresh mutant. The parent's matrix is the one for which its policy was optimal when it was
+    bred. Two fresh mutants are not crossed: if entries are independent, such a child has the same distribution as its
+    parents.
 
     Args:
         by: "entry" or "row", the parts that are exchanged.
