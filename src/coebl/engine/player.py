@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
-from coebl.engine.player_file import Saved
+from coebl.engine.player_file import Saved, this_version
 from coebl.engine.records import UNKNOWN, Insight, Labels, Outcome, Records, Ticket, have_moved, learn_units
 from coebl.engine.state import StateError
 from coebl.engine.units import Units, check_noise, check_reward, check_scale
@@ -337,7 +337,7 @@ class Player(Insight):
         return content, {"policies": np.array(policies).reshape(-1, self.actions), **self._records.arrays()}
 
     def _resume(self, saved: Saved, path: str) -> None:
-        if saved.format != 1:
+        if saved.content["format"] != 1:
             super()._resume(saved, path)
         elif not self._replay(saved, path):
             self.noise, self._warned = None, {}  # its units are learned, as is usual now
@@ -372,7 +372,7 @@ class Player(Insight):
         try:
             self._seated = self._seat_learner(saved.state)
         except StateError:
-            if saved.is_of_this_version:
+            if saved.content.get("version") == this_version():
                 raise
             self._learn_again()
             warnings.warn(

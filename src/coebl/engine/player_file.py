@@ -42,19 +42,9 @@ class Saved(NamedTuple):
     memory: list[NDArray[Any]]  # of the learner's state
 
     @property
-    def format(self) -> int:
-        """The format of the file."""
-        return int(self.content["format"])
-
-    @property
     def state(self) -> State:
         """The learner's state."""
         return State(self.content["state"], self.memory)
-
-    @property
-    def is_of_this_version(self) -> bool:
-        """True if this version of coebl wrote it."""
-        return bool(self.content.get("version") == _version())
 
 
 class Contestant:
@@ -157,7 +147,7 @@ def _write(
     path: str | os.PathLike[str], content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], state: State
 ) -> None:
     """Write a player's settings and numbers, its arrays, and the state of its learner."""
-    settings = json.dumps({"format": _FORMAT, "version": _version(), **content, "state": state.tree}).encode()
+    settings = json.dumps({"format": _FORMAT, "version": this_version(), **content, "state": state.tree}).encode()
     parts: dict[str, Any] = {"settings": np.frombuffer(settings, np.uint8), **arrays}
     parts |= {f"{_MEMORY}{number:06}": part for number, part in enumerate(state.memory)}
     buffer = io.BytesIO()
@@ -220,5 +210,6 @@ def _reports_damage(path: str | os.PathLike[str]) -> Iterator[None]:
         ) from None
 
 
-def _version() -> str:
+def this_version() -> str:
+    """Return the version of coebl."""
     return str(load("coebl:__version__"))  # coebl itself imports the engine
