@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from coebl.core.arrays import MOST_ENTRIES, Floats, Ints
 from coebl.core.errors import InputError, check_integer, shorten
@@ -103,7 +103,7 @@ class GenomePlayer(Contestant):
         self._seated.observe(self._round, 0, self._genome[None], shown, np.array([reward]))
         self._round, self._genome, self._policy = self._round + 1, None, None
 
-    def _describe(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _describe(self) -> tuple[dict[str, Any], dict[str, Any]]:
         content = {name: getattr(self, name) for name in self._settings} | {"actions": None, "opponent_actions": None}
         arrays = {"policy": self._policy, "genome": self._genome}
         present = {name: array for name, array in arrays.items() if array is not None}

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
@@ -316,7 +315,7 @@ class Player(Insight):
             self._warned[topic] = text
             warnings.warn(text, stacklevel=5)  # the caller of observe
 
-    def _describe(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _describe(self) -> tuple[dict[str, Any], dict[str, Any]]:
         tickets = list(self._open.values())
         content = {
             "actions": self.labels.own or self.actions,

@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
@@ -94,8 +94,13 @@ class Contestant:
         """
         with self._lock:
             content, arrays = self._describe()
-            content |= {"learner": str(self.learner), "horizon": self.horizon, "seed": self.seed}
-            _write(path, content, arrays, self._seated.state(self._seat_learner()))
+            state = self._seated.state(self._seat_learner())
+            content |= {"learner": str(self.learner), "horizon": self.horizon, "seed": self.seed, "state": state.tree}
+            settings = json.dumps({"format": _FORMAT, "version": this_version(), **content}).encode()
+            arrays |= {f"{_MEMORY}{number:06}": part for number, part in enumerate(state.memory)}
+            buffer = io.BytesIO()
+            np.savez(buffer, settings=np.frombuffer(settings, np.uint8), **arrays)  # compression would triple the time
+            write_whole(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], learner: str | Learner | None = None) -> Self:
@@ -130,7 +135,7 @@ class Contestant:
             self._restore(saved, path)
             copy.deepcopy(self)._rehearse()
 
-    def _describe(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _describe(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the content of its file besides what all players have, and its arrays."""
         raise NotImplementedError
 
@@ -141,18 +146,6 @@ class Contestant:
     def _rehearse(self) -> None:
         """Play: a state that does not fit the learner fails."""
         raise NotImplementedError
-
-
-def _write(
-    path: str | os.PathLike[str], content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], state: State
-) -> None:
-    """Write a player's settings and numbers, its arrays, and the state of its learner."""
-    settings = json.dumps({"format": _FORMAT, "version": this_version(), **content, "state": state.tree}).encode()
-    parts: dict[str, Any] = {"settings": np.frombuffer(settings, np.uint8), **arrays}
-    parts |= {f"{_MEMORY}{number:06}": part for number, part in enumerate(state.memory)}
-    buffer = io.BytesIO()
-    np.savez(buffer, **parts)  # to compress would take three times as long
-    write_whole(path, buffer.getvalue())
 
 
 def _read(path: str | os.PathLike[str]) -> Saved:
