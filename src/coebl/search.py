@@ -119,7 +119,6 @@ class Search(Learner):
 
     @classmethod
     def kind(cls) -> Kind:
-        """Return "search"."""
         return "search"
 
     def cost(self, actions: int, opponent_actions: int) -> float:

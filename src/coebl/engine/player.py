@@ -277,13 +277,23 @@ class Player(Insight):
                 self._seated.move(self._learned + 1, 0)
                 self._teach(*(outcome[name].item() for name in ("action", "opponent", "reward", "probability")))
 
-    def _opponent_number(self, opponent: int | str | Sequence[int | str] | None) -> int:
+    def _opponent_number(self, opponent: Any) -> int:
+        """Return the number of the opponent's action, or of the joint action of several: the last varies fastest."""
         if opponent is None:
             return UNKNOWN
-        if self.opponents is not None:
-            return _joint_number(opponent, self.opponents)
-        most = 2**31 if self.opponent_actions is None else self.opponent_actions
-        return _number("opponent", opponent, most, self.labels.opponent)
+        if self.opponents is None:
+            most = 2**31 if self.opponent_actions is None else self.opponent_actions
+            return _number("opponent", opponent, most, self.labels.opponent)
+        several = isinstance(opponent, Sequence) and not isinstance(opponent, (str, bytes))
+        if not several or len(opponent) != len(self.opponents):
+            raise InputError(
+                f"opponent is {shorten(opponent)}; accepted: an action of each of the {len(self.opponents)} opponents, "
+                "or None."
+            )
+        joint = 0
+        for place, (action, names) in enumerate(zip(opponent, self.opponents, strict=True)):
+            joint = joint * len(names) + _number(f"opponent[{place}]", action, len(names), names)
+        return joint
 
     def _check_outcome(self, round: int, opponent: int, reward: float) -> None:
         """Warn once about units that seem to differ, and about outcomes that cannot be learned from."""
@@ -452,18 +462,6 @@ def _each_opponent(opponents: Any, opponent_actions: Any) -> tuple[tuple[str, ..
         )
     counted = (_count_actions(f"opponents[{place}]", actions) for place, actions in enumerate(opponents))
     return tuple(tuple(map(str, range(count))) if labels is None else labels for count, labels in counted)
-
-
-def _joint_number(opponent: Any, opponents: Sequence[Sequence[str]]) -> int:
-    """Return the number of the joint action of several opponents, of which the last varies fastest."""
-    if isinstance(opponent, (str, bytes)) or not isinstance(opponent, Sequence) or len(opponent) != len(opponents):
-        raise InputError(
-            f"opponent is {shorten(opponent)}; accepted: an action of each of the {len(opponents)} opponents, or None."
-        )
-    joint = 0
-    for place, (action, names) in enumerate(zip(opponent, opponents, strict=True)):
-        joint = joint * len(names) + _number(f"opponent[{place}]", action, len(names), names)
-    return joint
 
 
 def _number(argument: str, action: Any, actions: int, labels: Sequence[str] | None) -> int:

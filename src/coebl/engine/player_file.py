@@ -12,8 +12,6 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -131,9 +129,13 @@ class Contestant:
 
     def _resume(self, saved: Saved, path: str) -> None:
         """Continue from the file of a player with these settings."""
-        with _reports_damage(path):
+        try:
             self._restore(saved, path)
             copy.deepcopy(self)._rehearse()
+        except Exception as error:  # a learner in a state that does not fit it raises any of them, Numba's too
+            raise InputError(
+                f"{path} is damaged, or was saved by another version of coebl or of its learner: {shorten(error)}."
+            ) from None
 
     def _describe(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the content of its file besides what all players have, and its arrays."""
@@ -190,17 +192,6 @@ def _choose_learner(path: str | os.PathLike[str], saved: Saved, learner: str | L
     if without_folder(str(given)) != without_folder(spec):
         raise InputError(f"{path} holds {shorten(spec)}, and learner is {given}; pass an equal one.")
     return given
-
-
-@contextmanager
-def _reports_damage(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Report content that does not fit a player, in one line."""
-    try:
-        yield
-    except Exception as error:  # a learner in a state that does not fit it raises any of them, Numba's too
-        raise InputError(
-            f"{path} is damaged, or was saved by another version of coebl or of its learner: {shorten(error)}."
-        ) from None
 
 
 def this_version() -> str:

@@ -217,7 +217,6 @@ class GeneBilin(Learner):
     scale: Annotated[float, Range(0, open_low=True)] = 1.0
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return a reason also if there are too many genes."""
         reason = super().reason_not_to_play(seat)
         if reason is None and seat.actions > _MOST_GENES:
             return f"{self} keeps (n + 1)^4 numbers, and n is {seat.actions}; accepted: at most {_MOST_GENES} genes."
@@ -362,7 +361,6 @@ class AsAtoms(Learner):
     learner: Learner
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return a reason also if there are too many genes, or if the learner sees too much or cannot play."""
         if reason := super().reason_not_to_play(seat):
             return reason
         if seat.actions > MOST_LISTED:

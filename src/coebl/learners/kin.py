@@ -67,7 +67,6 @@ class Kin(BeliefLearner):
     optimism: Literal["to-come", "proven"] = "to-come"
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return a reason also if the proven bonus lacks the number of rounds."""
         if self.optimism == "proven" and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
         return super().reason_not_to_play(seat)

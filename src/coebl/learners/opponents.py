@@ -64,7 +64,6 @@ class Fixed(_Still):
         self.strategy = _mixture(self.name, "strategy", self.strategy)
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return a reason also if the mixture has another length."""
         return super().reason_not_to_play(seat) or _reason_of_length(self.name, "strategy", self.strategy, seat)
 
     def start(self, seat: Seat) -> None:
@@ -97,7 +96,6 @@ class FixedGenome(_Still):
             )
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return a reason also if the genome has another length."""
         reason = super().reason_not_to_play(seat)
         if reason is None and self.genome not in ("ones", "zeros") and len(self.genome) != seat.actions:
             return (
@@ -145,7 +143,6 @@ class Switching(Learner):
             )
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return a reason also if a mixture has another length."""
         named = ((f"mixtures[{index}]", mixture) for index, mixture in enumerate(self._mixtures))
         reasons = (_reason_of_length(self.name, argument, mixture, seat) for argument, mixture in named)
         return super().reason_not_to_play(seat) or next((reason for reason in reasons if reason), None)

@@ -49,7 +49,6 @@ class BlumMansour(Learner):
     learner: Learner
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return a reason also if the learner is not such a bandit, or cannot play."""
         if reason := super().reason_not_to_play(seat):
             return reason
         if self.learner.kind() != "bandit" or not self.learner.importance_weighted:
