@@ -82,11 +82,8 @@ def simulate(
             All metrics are those at the end of each run; the simulation ends when no run is left.
 
     >>> result = simulate(Match.of("matching-pennies", "exp3", "uniform", rounds=50), seeds=4, keep=["actions"])
-    >>> result.metrics["pseudo_regret"].shape
-    (50, 4)
-    >>> row_actions, column_actions = result.kept["actions"]
-    >>> row_actions.shape
-    (50, 4)
+    >>> result.metrics["pseudo_regret"].shape, result.kept["actions"][0].shape
+    ((50, 4), (50, 4))
     >>> simulate("rps", "ucb", "exp3", rounds=100, seeds=5)
     <Result of rps, ucb v exp3, 100 rounds, 5 runs: regret, pseudo_regret, exploitability>
     """
