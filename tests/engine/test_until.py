@@ -39,6 +39,14 @@ def test_the_numbers_of_a_run_do_not_depend_on_its_batch():
             assert np.array_equal(policy[0], whole[seed])
 
 
+def test_the_policies_at_the_ends_are_kept_without_any_metric():
+    with_metrics, without = (
+        simulate(MATCH, 8, until=CONDITION, block_rounds=7, **some) for some in ({}, {"metrics": []})
+    )
+    for policy, same in zip(with_metrics.policies, without.policies, strict=True):
+        assert np.array_equal(policy, same)
+
+
 def test_it_stops_when_all_runs_are_done():
     done = []
     simulate("matching-pennies", "uniform", "uniform", rounds=10**9, seeds=3, until=CONDITION, progress=done.append)

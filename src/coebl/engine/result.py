@@ -294,7 +294,7 @@ class Ends:
 
     def put(self, runs: Ints, metrics: dict[str, Floats], policies: Sequence[Floats], times: Floats) -> None:
         """Note the state of some runs, and the time if they have met their condition; NaN otherwise."""
-        if not self.metrics:
+        if not self.policies:
             self.metrics = {name: np.full(len(self.times), np.nan) for name in metrics}
             self.policies = [np.zeros((len(self.times), policy.shape[-1])) for policy in policies]
         for name, values in metrics.items():
