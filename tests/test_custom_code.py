@@ -11,9 +11,9 @@ from coebl.metrics import Metric
 
 class Even(Learner):
     def start(self, seat):
-        self.seat = seat
+        self.mixture = seat.full(1 / seat.actions, seat.actions)
     def policy(self, t):
-        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+        return self.mixture
 
 class WithoutStart(Learner):
     policy = Even.policy
@@ -61,7 +61,7 @@ MATCH = ["match", "--game", "rps", "--column", "uniform", "--rounds", "5", "--se
     [
         (
             [*MATCH, "own.py:WithoutStart"],
-            "line 10: AttributeError: 'WithoutStart' object has no attribute 'seat' (own",
+            "line 10: AttributeError: 'WithoutStart' object has no attribute 'mixture' (own",
         ),
         ([*MATCH, "own.py:WithoutPolicy"], "coebl: own.py:WithoutPolicy has no policy(t); write one that returns"),
         ([*MATCH, "own.py:StartFails"], "own.py, line 20: KeyError: 'no' (own.py:StartFails in the row seat, before"),
