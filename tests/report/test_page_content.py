@@ -174,7 +174,7 @@ def test_the_runs_of_a_study_are_reported(tmp_path):
     results.store.log.add(1, 3400.0)
     text = make_page(results, tmp_path / "page.html", title="Runs", command="coebl run study.toml").read_text()
     seen = " ".join("".join(Elements(text).strings).split())
-    assert "Wall time1 h 0 min in 3 runs, of which 1 was interrupted; 1 and 2 processes" in seen
+    assert "Wall time1 h in 3 runs, of which 1 was interrupted; 1 and 2 processes" in seen
     assert seen.count("coebl run <my>.toml") == 1
     assert "Commandcoebl run study.toml" in seen
     without = page_text(tmp_path)

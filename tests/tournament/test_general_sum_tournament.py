@@ -86,3 +86,13 @@ def test_the_outcome_says_what_is_ranked(played, coebl):
 def test_what_has_no_meaning_is_rejected(suite, games, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read_tournament(read_suite(suite).played_on(games, 10), FIELD, 2, tmp_path)
+
+
+def test_the_command_explains_the_columns_of_these_games(coebl):
+    games = ["--games", "jordan", "--rounds", "4", "--seeds", "2"]
+    code, said, _ = coebl("tournament", "--learners", "exp3,uniform", *games, "--out", "out")
+    words = " ".join(said.split())
+    assert code == 0
+    assert "payoff, %: its own payoff above the mean of all learners" in words
+    assert "swap regret, %: its swap regret there" in words
+    assert "best response" not in words

@@ -138,10 +138,8 @@ def _print_standings(finished: Finished, details: bool) -> None:
     for number, sentence in enumerate(finished.sentences):
         say(sentence, "" if number else "bold")
     if not details:
-        say(
-            "advantage: earnings above the value of the game; worst: losses to a best response; both in % of the "
-            "payoff range per round. For all columns, add --details."
-        )
+        amounts = (f"{column.header}: {column.meaning}" for column in columns if column.header.endswith(", %"))
+        say(f"{'; '.join(amounts)}. For all columns, add --details.")
 
 
 def _print_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path, command: str) -> Path:

@@ -60,7 +60,7 @@ def columns_of(general: bool) -> list[Column]:
     advantage, regret, gap = (
         (f"its own payoff above the mean of all learners, {_SAME}", "its swap regret there", "NashConv after self-play")
         if general
-        else ("earnings above the value", "losses to a best response", "exploitability after self-play")
+        else ("earnings above the value of the game", "losses to a best response", "exploitability after self-play")
     )
     earned, lost = ("payoff, %", "swap regret, %") if general else ("advantage, %", "worst, %")
     among = "the same, among the learners of its kind"
