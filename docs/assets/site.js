@@ -13,8 +13,8 @@ new MutationObserver(recolour).observe(document.body, { attributeFilter: ["data-
 recolour();
 // On a phone the triangles of a replay are below each other, and a frame is as high as what it shows.
 document.querySelectorAll("iframe").forEach((frame) => frame.addEventListener("load", () => {
-  const { documentElement, body } = frame.contentDocument;
+  const { body } = frame.contentDocument;
   new ResizeObserver(() => {
-    if (innerWidth < 720) frame.style.height = `${documentElement.scrollHeight + 2}px`;
+    if (innerWidth < 720) frame.style.height = `${Math.ceil(body.getBoundingClientRect().bottom) + 12}px`;
   }).observe(body);
 }));

@@ -191,7 +191,7 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
                 "data": {"values": bars},
                 "transform": shown,
                 "title": {
-                    "text": "5. maximin of the mutant: the policy; 6. the choice, outlined",
+                    "text": ["5. maximin of the mutant: the policy", "6. the choice, outlined"],
                     "anchor": "start",
                     "fontSize": 11,
                 },
