@@ -292,7 +292,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
         "it adds up over the rounds": metric.cumulative,
         "its sign says who is ahead: above 0, the column player": metric.signed,
     }
-    without = [f"`{game.name}`" for game in GAMES if metric.reason_undefined(parse_game(game.example))]
+    without = [f"`{game.name}`" for game in GAMES if metric.reason_undefined(parse_game(game.example))][:4]
     return "\n\n".join(
         [
             f"# {entry.title}",
@@ -301,7 +301,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
             f"$`{formula}`$" if (formula := _formula(metric)) else f"{_words(metric)[:1].upper()}{_words(metric)[1:]}.",
             (inspect.getdoc(metric) or "").partition("\n\n")[2],
             f"{'; '.join(fact for fact, true in facts.items() if true).capitalize()}.",
-            f"It is undefined for some [games](../games/index.md), such as {', '.join(without[:4])}." if without else "",
+            f"It is undefined for some [games](../games/index.md), such as {', '.join(without)}." if without else "",
             "## Curves",
             f"![{entry.title} of three learners in self-play]({entry.name}.svg){{.wide}}",
             f"{entry.title} of three learners in self-play, on `{'`, `'.join(metric_games(entry.name))}` {_HOW_DRAWN}",
