@@ -30,7 +30,7 @@ _PARTS = ("block", "tableau", "refine", "simplex")  # of the source, which are c
 
 
 @dataclass(frozen=True)
-class Layout:
+class BlockLayout:
     """The division of a tableau among a block of threads: the constants of `block.cu`, and sizes that follow."""
 
     m: int
@@ -63,7 +63,7 @@ class Layout:
         return (self.m - self.shared_rows) * self.stride
 
 
-def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Layout:
+def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> BlockLayout:
     """Return the layout of an (m, n) tableau, for the shared memory of a block and of a multiprocessor."""
     if max(m, n) > MOST_ACTIONS:
         raise InputError(
@@ -85,7 +85,7 @@ def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Layou
         if blocks == 1 or shared_rows + held * groups >= _CLOSE_SHARE * m:
             break
     shared_rows = min(shared_rows, max(0, m - held * groups))  # registers are the faster ones
-    return Layout(m, n, real, threads, stride, shared_rows, held, blocks)
+    return BlockLayout(m, n, real, threads, stride, shared_rows, held, blocks)
 
 
 def source() -> str:
@@ -93,7 +93,7 @@ def source() -> str:
     return "\n".join((Path(__file__).parent / f"{part}.cu").read_text(encoding="utf-8") for part in _PARTS)
 
 
-def options(lay: Layout) -> tuple[str, ...]:
+def options(lay: BlockLayout) -> tuple[str, ...]:
     """Return the options of the compiler: the constants that the source leaves open."""
     tolerances = SINGLE if lay.real == "float" else DOUBLE
     constants = {
@@ -114,7 +114,7 @@ def options(lay: Layout) -> tuple[str, ...]:
 class Kernel:
     """The kernel for one layout. CuPy keeps the compiled code for the next process."""
 
-    def __init__(self, lay: Layout) -> None:
+    def __init__(self, lay: BlockLayout) -> None:
         cupy = require("cupy")
         self.layout = lay
         self._kernel = cupy.RawKernel(source(), "solve_batch", options=options(lay))
