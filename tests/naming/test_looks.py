@@ -1,7 +1,9 @@
 """Lines: every learner has its colour and dashes, and no two learners of a study look alike."""
 
 import colorsys
-from itertools import combinations
+import re
+from importlib.resources import files
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
 from coebl.naming import FIRST_FREE, GREY, PALETTE, learner_style, looks, slot_look
+from coebl.plots.policy_plots import AREA_COLOURS
+from coebl.plots.style import AGAINST, FOR
 
 OWN = [f"mine{number}.py:Mine" for number in range(3 * len(PALETTE))]
 
@@ -108,6 +112,12 @@ def test_the_palette_is_distinguishable_with_any_colour_vision(vision):
     seen = [in_lab(colour, VISION[vision]) for colour, _ in PALETTE]
     least = min(np.linalg.norm(one - other) for one, other in combinations(seen, 2))
     assert least > 15
+    style = (files("coebl.report") / "assets" / "page.css").read_text()
+    columns, rows = (re.findall(rf"--{who}-wins: (#\w+);", style) for who in ("column", "row"))  # light, dark, paper
+    pairs = [*zip(columns, rows, strict=True), (FOR, AGAINST), *pairwise(AREA_COLOURS)]
+    for pair in pairs:
+        one, other = (in_lab(colour, VISION[vision]) for colour in pair)
+        assert np.linalg.norm(one - other) > 12, pair
 
 
 def test_dashes_and_colours_of_the_palette_all_differ():

@@ -33,7 +33,7 @@ _OLD, _NEW = 0.25, 0.8  # opacity of the trail, up to the panel before and since
 _PANEL = 1.7  # inches
 AREA_COLOURS = (  # of 16 actions; the last is also that of all others
     *(colour for colour, _ in PALETTE),
-    *(lighter(colour, 0.55) for colour, _ in PALETTE[:-1]),
+    *(lighter(PALETTE[place][0], 0.55) for place in (0, 4, 2, 1, 3, 6, 5)),  # neighbours differ with any colour vision
     "#CFCFCF",
 )
 
