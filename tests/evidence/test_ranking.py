@@ -93,6 +93,8 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
     assert str(ranking) == "a:c=2 comes first of 2 learners: of its 2 pairings it wins 1 and loses 1."
     assert [row["rank"] for row in ranking.table(ranking.names)] == ["1", "2", "-"]
     assert "is not ranked" in ranking.caveat
+    found.append(pairing("a:c=2", "b", 1, p=0.5))
+    assert str(Ranking("regret", ranked(["a:c=2", "b"], found[1:]), found, [])).endswith("loses 0; 1 is undecided.")
     assert [one.rank for one in ranked(["a:c=1", "a:c=2"], found[:1])] == [1, 2], "a sweep"
     level = [pairing("a", "b", 0, p=1.0)]
     assert "None of the 2 learners is shown" in str(Ranking("regret", ranked("ab", level), level, []))

@@ -46,7 +46,7 @@ def test_the_checks_of_a_claim(page):
     [title] = [one.text for one in page.driver.find_elements("css selector", "#claim-1 .checks h5")]
     assert title == "40 checks: 39 holds, 1 fails"
     items = page.driver.find_elements("css selector", "#claim-1 .checks li")
-    assert items[0].text == "match 0\nshown · the mean 2.00 [1.50, 2.50], wanted: above 1"
+    assert items[0].text == "match 0\nholds · the mean 2.00 [1.50, 2.50], wanted: above 1"
     assert items[39].get_attribute("textContent") == "match 39fails · the mean 2, wanted: above 1"
     assert len(items) == 40
     box = "const box = document.querySelector('.checks-scroll'); return [box.clientHeight, box.scrollHeight]"
@@ -104,6 +104,7 @@ def test_the_swept_number_is_across(page, source):
     page.choose("#family", "Diagonal")
     rows = page.rows("sweep", "points")
     lost = {row["value"]: row["mean"] for row in rows if row["panel"] == "Pseudo-regret against a best response"}
+    assert {row["value"]: row["named"] for row in rows if row["named"]} == {2: "c = 2", 8: "plain"}, "the presets"
     ends = {
         spec: source.runs("diagonal:n=2", spec, "best-response", "pseudo_regret").values[-1].mean() for spec in RATED
     }

@@ -360,7 +360,9 @@ class Ranking:
             return f"{', '.join(others)} and {last} share the first place of {count} learners."
         return (
             f"{names[best.learner]} comes first of {count} learners: of its "
-            f"{counted(best.met, 'pairing')} it wins {best.won} and loses {best.lost}."
+            f"{counted(best.met, 'pairing')} it wins {best.won} and loses {best.lost}"
+            + f"; {best.undecided} {'is' if best.undecided == 1 else 'are'} undecided" * bool(best.undecided)
+            + "."
         )
 
 

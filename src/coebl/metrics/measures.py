@@ -47,7 +47,7 @@ class PseudoRegret(Regret):
     title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
-    meaning = "The same expectation as regret, without the noise of rewards and actions."
+    meaning = "What the row player fell short of the game's value, without the noise of rewards and actions."
 
     def terms(self, block: Block) -> Floats:
         regret: Floats = block.game.value - block.outcomes.expected

@@ -150,7 +150,7 @@ def metric_entry(name: str, words: MetricWords) -> dict[str, Any]:
         "name": name,
         "title": words.title,
         "definition": words.definition,
-        "meaning": words.meaning,
+        "meaning": words.meaning.replace(f"; {name}:2 for seat 2", ""),
         "distance": words.known and not words.cumulative,
         "cumulative": words.cumulative,
         "signed": words.signed,

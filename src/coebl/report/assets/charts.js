@@ -4,6 +4,7 @@
 const quantity = (field, options) => ({ field, type: "quantitative", ...options });
 const category = (field, options) => ({ field, type: "nominal", ...options });
 const layer = (type, encoding, options) => ({ mark: { type, ...options }, encoding });
+const when = (filter) => ({ transform: [{ filter }] });
 
 const [INK, SOFT] = [{ value: "var(--ink)" }, { value: "var(--soft)" }];
 const FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Liberation Sans, Arial, sans-serif";
@@ -57,7 +58,7 @@ const SPECS = {
         }, { clip: true, strokeWidth: 2.2 }),
       },
       {
-        transform: [{ filter: "datum.shape" }],
+        ...when("datum.shape"),
         ...layer("point", {
           y: quantity("mean"), fill: category("colour", { scale: null }), shape: category("shape", { scale: null }),
         }, { filled: true, opacity: 1, size: 55, clip: true }),
@@ -89,12 +90,12 @@ const SPECS = {
           strokeDash: category("learner", { scale: { domain: v.names, range: v.dashes }, legend: null }),
         }, { clip: true, strokeWidth: 1.6 }),
         {
-          transform: [{ filter: "datum.shape" }],
+          ...when("datum.shape"),
           ...layer("point", { y: quantity("mean"), shape: category("shape", { scale: null }) },
             { filled: true, opacity: 1, size: 22, clip: true }),
         },
         {
-          transform: [{ filter: "isValid(datum.label)" }],
+          ...when("isValid(datum.label)"),
           ...layer("text", { y: quantity("label"), text: { field: "learner" } }, { align: "left", dx: 4, fontSize: 10, limit: v.room }),
         },
       ],
@@ -116,6 +117,8 @@ const SPECS = {
         color: category("learner", { scale: learnerColours(v), legend: null }),
       },
       layer: [
+        { ...when("datum.named"), ...layer("rule", { color: SOFT }, { strokeDash: [2, 3] }) },
+        { ...when("datum.named"), ...layer("text", { y: { value: 6 }, text: { field: "named" }, color: SOFT }, { align: "right", dx: -4, fontSize: 11 }) },
         layer("line", { y: quantity("mean", { title: null }), color: INK, detail: category("sweep") }, { opacity: 0.35, strokeWidth: 1.5 }),
         layer("rule", { y: quantity("low"), y2: { field: "high" } }, { strokeWidth: 2 }),
         layer("point", { y: quantity("mean") }, { filled: true, opacity: 1, size: 60 }),
@@ -170,7 +173,7 @@ const SPECS = {
       layer: [
         layer("tick", { x: quantity("threshold") }, { color: "var(--ink)", thickness: 2, height: 15 }),
         {
-          transform: [{ filter: "datum.published" }],
+          ...when("datum.published"),
           ...layer("text", { x: quantity("threshold"), color: SOFT }, { text: "published", dy: -13, fontSize: 10 }),
         },
         layer("rule", { x: quantity("low"), x2: { field: "high" }, color: outcome }, { strokeWidth: 1.5 }),

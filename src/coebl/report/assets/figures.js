@@ -102,6 +102,7 @@ function captionOf(metric, lines, reference, log) {
   const isCut = lines.some(({ means, halves }) => means.some((mean, at) => mean !== null && mean < halves[at]));
   const band = `; band: 95 % interval of the mean over ${range(seeds)} seeds`;
   return [
+    byId("multiples").hidden ? PAGE.metrics[metric].meaning : "", // else it is above them
     `${metricTitle(metric)}: mean${Math.max(...seeds) > 1 ? band : " of one seed, so there is no band"}.`,
     PAGE.metrics[metric].floored && isCut && !log ? "No run is below 0, so bands end there." : "",
     ...reference.map(({ title }) => `Dotted: ${title}.`),
@@ -161,7 +162,7 @@ function makeMultiples(figure) {
           label: at === line.rounds.length - 1 ? labels.get(line) : undefined }))),
     },
     looks, text: `${metricTitle(metric)} over rounds, a small chart for each of ${games.length} games`, title: metricTitle(metric),
-    note: `${metricTitle(metric)} over rounds, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}, or who plays that part`}`,
+    note: `${metricTitle(metric)} over rounds, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}, or who plays that part`}. ${PAGE.metrics[metric].meaning}`,
   };
 }
 
@@ -416,6 +417,7 @@ function makeSweep() {
   const panels = [`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`, `${metricTitle(metric)} in self-play`];
   const rows = points.flatMap(({ place, learner, self, best }) => [best, self].map(({ mean, half }, at) => ({
     panel: panels[at], mean, low: mean - half, high: mean + half, value: learner.value, sweep: learner.sweep, learner: titleOf(place),
+    named: mapPresets.filter((preset) => preset.learners[state.game][preset.opponent] === learner.spec).map(({ name }) => name).join(", "),
   })));
   const least = [...points].sort((a, b) => a.best.mean - b.best.mean)[0];
   const last = PAGE.metrics[metric].cumulative ? "" : `; in self-play, the ${roundsOf(points.map((point) => point.self))}`;
