@@ -130,7 +130,7 @@ def plot_wishes(files: Files, wishes: Sequence[str]) -> Figure:
             tick.set_fontweight("normal" if name else "bold")
         panels[0].set_ylim(len(lines) - 0.5, -0.5)
         handles, labels = panels[0].get_legend_handles_labels()
-        note = "Bars: 95 % intervals of the paired difference; none where runs are identical. Hollow: undecided after Holm"
+        note = "95 % intervals of the paired difference; none where runs are identical. Hollow: undecided after Holm"
         figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), title=note, alignment="left")
         lay_out(figure)
         return figure
