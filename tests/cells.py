@@ -12,9 +12,8 @@ import pyarrow.parquet as parquet
 
 from coebl.engine import Result
 from coebl.study import cell_file
-from coebl.study.cell import Cell
+from coebl.study.cell import Cell, make_record, write_record
 from coebl.study.cell_file import CellRuns
-from coebl.study.record import make_record, write_record
 from coebl.study.store import Store
 
 TEXT = 'name = "demo"\nseeds = 3\n'

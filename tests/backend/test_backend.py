@@ -10,7 +10,7 @@ from coebl.backend import CPU, backend_for, check_device
 from coebl.backend.cuda import batch_independent, sizes_and_strides
 from coebl.core.errors import InputError
 from coebl.solver.cuda import layout
-from coebl.study.record import versions
+from coebl.study.cell import versions
 
 
 def test_the_processor_has_numpy():

@@ -99,11 +99,14 @@ class TestVerdicts:
         assert "\\u2" not in text
 
 
-ROWS = [["x\x1b[2J", "word " * 40, "-0.5 .. 1000", "7"], ["yy", "coebl:c=2", "none", "1000"]]
+ROWS = [
+    {"a": "x\x1b[2J", "long": "word " * 40, "95 % interval": "-0.5 .. 1000", "n": "7"},
+    {"a": "yy", "long": "coebl:c=2", "95 % interval": "none", "n": "1000"},
+]
 
 
 def test_in_a_pipe_every_row_is_one_line(capsys):
-    terminal.print_table(["a", "long", "95 % interval", "n"], ROWS, ["n"], wrap=["long"])
+    terminal.print_table(ROWS, ["n"], wrap=["long"])
     header, first, second = capsys.readouterr().out.splitlines()
     assert header.split() == ["a", "long", "95", "%", "interval", "n"]
     assert first.startswith(r"x\x1b[2J  word word")
@@ -113,13 +116,13 @@ def test_in_a_pipe_every_row_is_one_line(capsys):
 
 def test_on_a_terminal_names_are_wrapped_and_numbers_are_not(capsys, on_terminal):
     on_terminal(60)
-    terminal.print_table(["a", "long", "95 % interval", "n"], ROWS, ["n"], wrap=["long"])
+    terminal.print_table(ROWS, ["n"], wrap=["long"])
     lines = plain(capsys.readouterr().out)
     assert max(map(len, lines)) <= 60
     assert lines[1].endswith("-0.5 .. 1000      7")
     assert lines[2].strip().startswith("word word")
     on_terminal(20)  # too narrow for the numbers: the terminal has to break the lines
-    terminal.print_table(["a", "long", "95 % interval", "n"], ROWS, ["n"], wrap=["long"])
+    terminal.print_table(ROWS, ["n"], wrap=["long"])
     assert "-0.5 .. 1000      7" in capsys.readouterr().out
 
 

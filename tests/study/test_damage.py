@@ -14,10 +14,10 @@ import pytest
 import coebl
 from cells import CELL, OTHER, loaded, notes_on, one_line, plain, ran, rewrite, saved
 from coebl.core.errors import InputError
-from coebl.study import record as record_module
-from coebl.study import store as store_module
+from coebl.study import cell as record_module
+from coebl.study import cell_file
+from coebl.study.cell import EARLIER, FORMAT
 from coebl.study.errors import DamagedFileError, StoreError
-from coebl.study.record import EARLIER, FORMAT
 from coebl.study.store import Store
 
 
@@ -48,8 +48,8 @@ def test_sound_files_are_finished(store):
 def test_a_file_that_was_found_sound_is_not_decoded_again_unless_a_byte_changes(store, monkeypatch):
     path, _ = saved(store, CELL, OTHER)
     decoded = []
-    read = store_module.parse_cell
-    monkeypatch.setattr(store_module, "parse_cell", lambda path, data: decoded.append(path) or read(path, data))
+    read = cell_file.parse_cell
+    monkeypatch.setattr(cell_file, "parse_cell", lambda path, data: decoded.append(path) or read(path, data))
     both = {CELL.digest(), OTHER.digest()}
     assert Store.open(store.folder).finished() == both
     assert len(decoded) == 2  # of another process, for all that is known
@@ -89,8 +89,8 @@ def test_the_list_of_another_version_is_not_used(store, monkeypatch):
     saved(store, CELL)
     store.remember()
     decoded = []
-    read = store_module.parse_cell
-    monkeypatch.setattr(store_module, "parse_cell", lambda path, data: decoded.append(path) or read(path, data))
+    read = cell_file.parse_cell
+    monkeypatch.setattr(cell_file, "parse_cell", lambda path, data: decoded.append(path) or read(path, data))
     Store.open(store.folder).runs(CELL.digest(), last=True)
     assert decoded == []
     monkeypatch.setattr(coebl, "__version__", "9.8.7")

@@ -13,7 +13,7 @@ from coebl.evidence.pairwise import rank
 from coebl.games import TensorGame, parse_game
 from coebl.report.content import Presentation, read_content
 from coebl.study import Results
-from coebl.study.record import write_record
+from coebl.study.cell import write_record
 from study_runs import go
 from study_texts import mistakes_of, pairs_of, small_study
 

@@ -33,7 +33,7 @@ def test_a_cell_of_one_player_is_damaged(store, coebl):
     forged(store, True)
     forged(store, True, players=("exp3",))
     for done in read_all(coebl, store):
-        assert "its description has players = ['exp3']" in done.stderr
+        assert "description: players is ['exp3']" in done.stderr
 
 
 def test_a_cell_of_three_players_in_a_game_of_two_is_damaged(store, coebl):

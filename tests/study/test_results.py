@@ -14,7 +14,7 @@ import coebl
 from cells import ran
 from coebl.core.errors import InputError
 from coebl.evidence.statistics import mean_interval
-from coebl.study import record as record_module
+from coebl.study import cell as record_module
 from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
 from coebl.study.results import Results

@@ -11,8 +11,8 @@ import coebl
 from cells import CELL, OTHER, TEXT, in_earlier_format, loaded, one_line, plain, ran, rewrite, saved
 from coebl.core.errors import InputError
 from coebl.naming import LearnerWords, MetricWords
+from coebl.study.cell import CellRecord, Description
 from coebl.study.errors import DamagedFileError, MissingError
-from coebl.study.record import CellRecord, Description
 from coebl.study.results import Results
 from coebl.study.store import Store
 

@@ -1,24 +1,159 @@
-"""The cell: one match and one block of seeds, the unit of work, storage and resume."""
+"""The cell, one match and one block of seeds: its description, which is its identity, and the record of a finished one.
+
+It is the unit of work, storage and resume. The record is what its file stores with the numbers, validated in one place.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import json
 import os
-from collections.abc import Callable, Mapping
+import platform
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache, cached_property, lru_cache
+from importlib import metadata as packages
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from coebl.backend import Device
-from coebl.core.errors import printable
+import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+import coebl
+from coebl.backend import Device, backend_for
+from coebl.core.arrays import Floats
+from coebl.core.errors import InputError, printable, shorten
+from coebl.core.registry import Registry
 from coebl.core.specs import files_in, inner_files, move_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
 from coebl.engine.match import MatchKey
-from coebl.engine.result import Keep
-from coebl.games import Game, GenomeGame, TensorGame, parse_game
-from coebl.learners import parse_learner
-from coebl.study.record import Description, seat_key
+from coebl.engine.result import Keep, frames_for, sample_policies
+from coebl.engine.until import Hit, HittingTime
+from coebl.games import GAMES, NOISES, Game, GenomeGame, TensorGame, parse_game
+from coebl.learners import LEARNERS, parse_learner
+from coebl.metrics import Metric, all_metrics, metric_class
+from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
+from coebl.study.errors import DamagedFileError, StoreError, first_mistake
+
+FORMAT: Literal[4] = 4  # of the stored files
+EARLIER: Literal[3] = 3  # still read; it has row, column and horizon in place of players and rounds
+_RUNS = 3  # part of every digest; it changes if the same seed no longer leads to the same run
+_MOST_BYTES = 1 << 26  # far above what a million seeds need
+
+SEATS = ("row", "column")  # how the files of the first two players are listed
+REGISTRIES: dict[str, Registry[Any]] = {"game": GAMES, "player": LEARNERS, "noise": NOISES}
+
+
+def seat_key(seat: int) -> str:
+    """The key under which the file of a player is listed."""
+    return SEATS[seat] if seat < len(SEATS) else f"player {seat + 1}"
+
+
+def _distinct(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("a seed twice")
+    return seeds
+
+
+def _spec(spec: str) -> str:
+    files_in(spec)  # an InputError if it is nested too deep
+    return spec
+
+
+def _complete(learner: LearnerWords) -> LearnerWords:
+    if learner.kind is None or not 0 <= (learner.colour or 0) < 1 << 31:
+        raise ValueError("without a kind, or with a colour beyond every palette")
+    return learner
+
+
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+Seconds = Annotated[float, Field(ge=0, lt=1e12)]
+Spec = Annotated[str, AfterValidator(_spec)]
+Specs = Annotated[tuple[Spec, ...], Field(min_length=2)]
+Names = Annotated[tuple[str, ...], Field(min_length=1)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Thousandths = tuple[tuple[Annotated[int, Field(ge=0, le=1000)], ...], ...]
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class Description(_Stored):
+    """Everything that the numbers of a cell depend on: specs as requested, files by their checksums."""
+
+    game: Spec  # or the name of a file
+    players: Specs  # in the order of the seats
+    rounds: Count
+    seeds: Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_distinct)]
+    noise: Spec | None  # None: the default of the game
+    record: Literal["all", "log", "last"] | Annotated[int, Field(ge=1)]
+    metrics: Names  # names, or file.py:Name
+    files: dict[str, str]  # checksums, by "game", "row", "column" or the name of the file
+    device: Device = "cpu"
+    until: str | None = None  # the condition that ends a run
+    keep: tuple[Literal["policies"], ...] = ()  # what else is kept of the runs
+
+    def digest(self) -> str:
+        """The name under which the cell is stored: equal for equal descriptions, anywhere."""
+        layout = {name: value for name, value in self if name not in ("players", "device", "until", "keep")}
+        two = len(self.players) == 2  # separate keys in the earlier format, which had two seats
+        layout |= dict(zip(SEATS, self.players, strict=True)) if two else {"players": self.players}
+        layout |= {} if self.device == "cpu" else {"device": self.device}
+        layout |= {} if self.until is None else {"until": self.until}
+        layout |= {"keep": self.keep} if self.keep else {}
+        text = json.dumps(layout | {"format": _RUNS}, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def run_files(self) -> list[str]:
+        """The keys of `files` that the runs depend on; the others are of metrics."""
+        specs = (self.game, *self.players)
+        inner = [file for spec in specs for file in inner_files(spec)]
+        seats = [seat_key(seat) for seat in range(len(self.players))]
+        return ["game", *seats, *dict.fromkeys([*inner, *files_in(self.noise or "")])]
+
+
+class KeptPolicies(_Stored):
+    """The policies of the first run of a cell at a few rounds, in thousandths, and the game of their pictures."""
+
+    seed: Count
+    payoff: Annotated[tuple[Annotated[tuple[Finite, ...], Field(min_length=1)], ...], Field(min_length=1)]
+    labels: tuple[Names, Names]  # of the actions of each seat
+    rounds: Annotated[tuple[Count, ...], Field(min_length=1)]
+    policies: tuple[Thousandths, Thousandths]  # per seat: (rounds, actions)
+    averages: tuple[Thousandths, Thousandths]  # likewise, of the policies so far
+
+    @model_validator(mode="after")
+    def _check(self) -> KeptPolicies:
+        shape = len(self.payoff), len(self.payoff[0])
+        sizes = {len(row) for row in self.payoff} | {shape[1]}
+        for kind in (self.policies, self.averages):
+            for actions, labels, numbers in zip(shape, self.labels, kind, strict=True):
+                lengths = {len(labels), *map(len, numbers)}
+                if len(sizes) > 1 or lengths != {actions} or len(numbers) != len(self.rounds):
+                    raise ValueError("its policies do not fit its game.")
+        return self
+
+    @classmethod
+    def of(cls, result: Result) -> KeptPolicies:
+        """The policies of the first run of a result."""
+        game = result.match.game
+        assert isinstance(game, Game)  # sample_policies accepts no other
+        sampled = sample_policies(result, points=frames_for(game.shape) // 2)
+
+        def thousandths(kind: Iterable[Floats]) -> Any:
+            return tuple(tuple(map(tuple, (1000 * seat).round().astype(int).tolist())) for seat in kind)
+
+        return cls(
+            seed=sampled.seed,
+            payoff=tuple(map(tuple, game.payoff.tolist())),
+            labels=(game.row_labels, game.column_labels),
+            rounds=tuple(sampled.rounds.tolist()),
+            policies=thousandths(sampled.policies),
+            averages=thousandths(sampled.averages),
+        )
 
 
 @dataclass(frozen=True)
@@ -91,10 +226,13 @@ class Cell:
 
     def description(self) -> Description:
         """Everything that the numbers depend on; files are identified by their content, not their paths."""
+        specs = {"game": self.game, **{seat_key(seat): spec for seat, spec in enumerate(self.players)}}
         named = {"game": self._game_file() or split_spec(self.game).file}
         named |= {seat_key(seat): split_spec(spec).file for seat, spec in enumerate(self.players)}
-        named |= {Path(file).name: file for spec in (self.game, *self.players) for file in inner_files(spec)}
+        named |= {Path(file).name: file for spec in specs.values() for file in inner_files(spec)}
         named |= {Path(file).name: file for spec in (*self.metrics, self.noise or "") for file in files_in(spec)}
+        files = {key: _checksum(Path(file).read_bytes()) for key, file in named.items() if file and is_file(file)}
+        made = (specs | {"noise": self.noise or ""}).items()  # some of them by no spec
         labels = self.labels()
         return Description.model_construct(  # whose values need no check
             game=labels.game,
@@ -104,17 +242,11 @@ class Cell:
             noise=labels.noise or None,
             record=self.record,
             metrics=tuple(map(without_folder, self.metrics)),
-            files={key: _checksum(file) for key, file in named.items() if file and is_file(file)} | self._sources(),
+            files=files | {key: _source_checksum(self.objects[spec]) for key, spec in made if spec in self.objects},
             device=self.device,
             until=self.until,
             keep=self.keep,
         )
-
-    def _sources(self) -> dict[str, str]:
-        """Checksums of the objects that no spec can make."""
-        named = {"game": self.game, **{seat_key(seat): spec for seat, spec in enumerate(self.players)}}
-        named |= {"noise": self.noise or ""}
-        return {key: _source_checksum(self.objects[spec]) for key, spec in named.items() if spec in self.objects}
 
     def _game_file(self) -> str:
         """The file that holds the game's payoffs, or None; a file called "rps" does not hide the game."""
@@ -132,8 +264,8 @@ class Cell:
         return printable(f"{self.game}, {' v '.join(self.players)}, {self.rounds} rounds, {seeds}{some}{where}")
 
 
-def _checksum(file: str) -> str:
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _source_checksum(value: Any) -> str:
@@ -150,7 +282,7 @@ def _source_checksum(value: Any) -> str:
             source = inspect.getsource(type(value))
         except (OSError, TypeError):
             source = f"{type(value).__module__}.{type(value).__qualname__}"
-    return hashlib.sha256(source.encode()).hexdigest()
+    return _checksum(source.encode())
 
 
 def is_file(name: str) -> bool:
@@ -159,3 +291,210 @@ def is_file(name: str) -> bool:
         return Path(name).is_file()
     except (OSError, ValueError):  # a spec that is longer than any file's name, for instance
         return False
+
+
+# Records
+
+
+class CellRecord(_Stored):
+    """A stored cell without its numbers.
+
+    >>> from coebl.study import Results
+    >>> record = Results("results").records()[0]
+    >>> record.game, record.players, record.rounds, record.seeds, record.metrics
+    ('rps', ('ucb', 'exp3'), 100, (0, 1, 2, 3, 4), ('pseudo_regret', 'exploitability'))
+    """
+
+    format: Literal[3, 4] = FORMAT  # of the file
+    description: Description
+    game: str  # canonical specs, as the tables have them
+    players: Names
+    noise: str
+    metrics: Names  # the columns of the table
+    rows: Annotated[int, Field(ge=1)]
+    checksum: str
+    learners: dict[str, Annotated[LearnerWords, AfterValidator(_complete)]] = {}  # by spec; empty in older files
+    metric_info: dict[str, MetricWords] = {}  # by name; likewise
+    payoff_range: tuple[Finite, Finite] | None = None  # of the first seat; likewise
+    seats: Names | None = None  # the names of the seats, of a game that is not zero-sum
+    payoff_ranges: tuple[tuple[Finite, Finite], ...] | None = None  # of these seats
+    policies: KeptPolicies | None = None  # if the description has them in `keep`
+    versions: dict[str, str]  # of all that the numbers may depend on
+    seconds: dict[str, Seconds]  # of the phases of the run
+    created: str
+
+    @model_validator(mode="after")
+    def _check(self) -> CellRecord:
+        description = self.description
+        recorded, rest = divmod(self.rows, len(description.seeds))
+        if rest or recorded > description.rounds:
+            raise ValueError(f"its description has rows = {self.rows}.")
+        if self.payoff_range is not None and self.payoff_range[0] > self.payoff_range[1]:
+            raise ValueError(f"its description has payoff_range = {shorten(self.payoff_range)}.")
+        if not _same("game", self.game, description.game):
+            raise ValueError(f"its game is {shorten(self.game)} instead of {shorten(description.game)}.")
+        if description.noise is not None and not _same("noise", self.noise, description.noise):
+            raise ValueError(f"its noise is {shorten(self.noise)} instead of {shorten(description.noise)}.")
+        pairs = zip(self.players, description.players, strict=False)
+        if len(self.players) != len(description.players) or not all(_same("player", *pair) for pair in pairs):
+            ours, expected = " v ".join(self.players), " v ".join(description.players)
+            raise ValueError(f"its players are {shorten(ours)} instead of {shorten(expected)}.")
+        if len(self.players) != (seats := 2 if self.seats is None else len(self.seats)):
+            raise ValueError(f"its game has {seats} seats, and its players are {shorten(' v '.join(self.players))}.")
+        return self
+
+    @property
+    def match(self) -> MatchKey:
+        """The match, as the tables label it."""
+        return MatchKey(self.game, self.players, self.noise, self.description.rounds)
+
+    @cached_property
+    def digest(self) -> str:
+        """The name of the cell."""
+        return self.description.digest()
+
+    @property
+    def rounds(self) -> int:
+        """The length of the match."""
+        return self.description.rounds
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of the runs."""
+        return self.description.seeds
+
+
+@lru_cache(maxsize=4096)
+def _same(kind: str, label: str, spec: str) -> bool:
+    """True if a canonical spec is the shortest form of another one, as far as can be seen without running a file."""
+    if label == spec:
+        return True
+    if REGISTRIES[kind].known(spec):
+        return REGISTRIES[kind].shortest(spec) == label
+    return split_spec(label).name == split_spec(spec).name  # in a file, or of a package that is not installed here
+
+
+def make_record(
+    description: Description, result: Result, metrics: Iterable[str], rows: int, checksum: str
+) -> CellRecord:
+    """The record of a cell that was run; an InputError if the result is not of this cell."""
+    match = result.match
+    players = tuple(without_folder(str(player)) for player in match.players)
+    general = isinstance(match.game, TensorGame)
+    ranges = tuple((float(low), float(high)) for low, high in match.game.ranges)
+    known: list[type[Metric]] = [*all_metrics(match.game), HittingTime, Hit]
+    classes = {metric.name: metric for metric in known}
+    classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
+    words = {}
+    for spec, player in zip(players, match.players, strict=True):
+        title = str(LEARNERS.entry_of(type(player), spec).title)
+        words[spec] = replace(describe_learner(player), title=without_folder(title))
+    try:
+        return CellRecord(
+            description=description,
+            game=without_folder(match.game.spec) if match.game.spec else description.game,
+            players=players,
+            noise=without_folder(str(match.game.noise)),
+            metrics=tuple(result.metrics),
+            rows=rows,
+            checksum=checksum,
+            learners=words,
+            metric_info={name: describe_metric(classes[name]) for name in result.metrics if name in classes},
+            payoff_range=ranges[0],
+            seats=match.game.seats if general else None,
+            payoff_ranges=ranges if general else None,
+            policies=KeptPolicies.of(result) if description.keep else None,
+            versions=versions(result.device),
+            seconds={phase: float(seconds) for phase, seconds in result.seconds.items()},
+            created=now(),
+        )
+    except ValidationError as error:
+        raise InputError(f"the result is not of this cell: {first_mistake(error, CellRecord)}") from None
+
+
+def write_record(record: CellRecord) -> bytes:
+    """A record as the bytes that a file stores."""
+    general = set() if record.seats else {"seats", "payoff_ranges"}
+    return json.dumps(record.model_dump(mode="json", exclude=general), sort_keys=True).encode()
+
+
+def read_record(path: Path, raw: bytes) -> CellRecord:
+    """The record that the file at a path stores; a DamagedFileError if it is damaged."""
+    if len(raw) > _MOST_BYTES:
+        raise DamagedFileError(f"{path}: its description has {len(raw)} bytes.")
+    try:
+        stored = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise DamagedFileError(f"{path}: its description is not JSON.") from None
+    if not isinstance(stored, dict) or type(number := stored.get("format")) is not int:
+        raise DamagedFileError(f"{path}: its description does not name its format.")
+    ours = number in (EARLIER, FORMAT)
+    layout = stored if number == FORMAT else _from_earlier(stored) if ours else stored | {"format": FORMAT}
+    try:
+        record = CellRecord.model_validate_json(raw if layout is stored else json.dumps(layout))
+    except ValidationError as error:
+        if ours:
+            raise DamagedFileError(f"{path}: {first_mistake(error, CellRecord)}") from None
+        raise _other_format(path, number, stored) from None
+    if record.digest != path.stem:
+        raise DamagedFileError(f"{path}: its name should be {record.digest}.parquet.")
+    if not ours:
+        raise DamagedFileError(f"{path}: it is of format {FORMAT}, and its description says {shorten(number, 20)}.")
+    return record
+
+
+def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The contents of a file of the earlier format in today's layout; missing and invalid values are kept."""
+
+    def table(contents: Mapping[str, Any], key: str) -> dict[str, Any]:
+        return dict(value) if isinstance(value := contents.get(key), dict) else {key: value}
+
+    def with_players(specs: dict[str, Any]) -> dict[str, Any]:
+        return specs | {"players": [specs.pop("row", None), specs.pop("column", None)]}
+
+    description, labels = with_players(table(stored, "description")), with_players(table(stored, "labels"))
+    if description.pop("format", None) != EARLIER:
+        description["format"] = None  # which is not accepted
+    about = {key: value for key, value in stored.items() if key not in ("description", "labels", "things")}
+    metadata: dict[str, Any] = {"learners": {}, "metrics": {}}
+    if stored.get("things") is not None:
+        metadata = table(stored, "things")
+    game = table(metadata, "game") if metadata.get("game") is not None else {"payoff_range": None}
+    for name, renamed in (("learners", "learners"), ("metrics", "metric_info")):
+        about[renamed] = metadata.pop(name, None)
+    metadata.pop("game", None)
+    return about | metadata | labels | game | {"description": description}
+
+
+def _other_format(path: Path, number: int, stored: Mapping[str, Any]) -> StoreError:
+    written = stored.get("versions")
+    writer = written.get("coebl") if isinstance(written, dict) else None
+    by = f" of coebl {shorten(writer, 20)}" if isinstance(writer, str) else ""
+    return StoreError(
+        f"{path}: this is format {shorten(number, 20)}{by}, and coebl {coebl.__version__} reads formats {EARLIER} and "
+        f"{FORMAT}; use the coebl that wrote it, or another folder."
+    )
+
+
+def versions(device: Device = "cpu") -> dict[str, str]:
+    """The versions of everything that the numbers may depend on."""
+    return backend_for(device).versions | {
+        "coebl": coebl.__version__,
+        "numpy": np.__version__,
+        "numba": packages.version("numba"),
+        "python": platform.python_version(),
+        "exp and log": _exp_and_log(),
+    }
+
+
+@cache
+def _exp_and_log() -> str:
+    """The variant of NumPy's exp and log on this CPU: their last bits differ, and nothing else in a run does."""
+    chosen = np.lib.introspect.opt_func_info("^(exp|log)$", "float64")
+    targets = sorted({str(info["current"]) for variants in chosen.values() for info in variants.values()})
+    return f"{platform.machine()} {' '.join(targets)}".strip()
+
+
+def now() -> str:
+    """The current time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

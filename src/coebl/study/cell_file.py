@@ -25,9 +25,8 @@ from coebl.core.files import is_private, make_folder, write_whole
 from coebl.core.modules import require
 from coebl.core.text import one_line
 from coebl.engine import Result
-from coebl.study.cell import Cell
+from coebl.study.cell import EARLIER, FORMAT, Cell, CellRecord, make_record, read_record, write_record
 from coebl.study.errors import DamagedFileError, MissingError, system_error
-from coebl.study.record import EARLIER, FORMAT, CellRecord, make_record, read_record, write_record
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
@@ -361,15 +360,13 @@ class Checked:
         with contextlib.suppress(InputError, OSError):  # without the notes, everything is checked again
             place = make_folder(self._path.parent, mode=0o700)
             if is_private(place):
-                write_whole(self._path, self._bytes(), within=place)
+                polars, table = require("polars"), io.BytesIO()
+                rows = [(digest, checksum, *brief) for digest, (checksum, brief) in sorted(self._files.items())]
+                schema = {"digest": polars.String} | dict.fromkeys(("sum", "record", "last"), polars.Binary)
+                polars.DataFrame(rows, schema, orient="row").write_parquet(table)
+                data = table.getvalue()
+                write_whole(self._path, hashlib.sha256(data).digest() + data, within=place)
                 self._changed = False
                 for file in place.iterdir():
                     if time.time() - file.stat().st_mtime > _KEPT_SECONDS:
                         file.unlink()
-
-    def _bytes(self) -> bytes:
-        polars, buffer = require("polars"), io.BytesIO()
-        rows = [(digest, checksum, *brief) for digest, (checksum, brief) in sorted(self._files.items())]
-        schema = {"digest": polars.String} | dict.fromkeys(("sum", "record", "last"), polars.Binary)
-        polars.DataFrame(rows, schema, orient="row").write_parquet(buffer)
-        return hashlib.sha256(buffer.getvalue()).digest() + buffer.getvalue()

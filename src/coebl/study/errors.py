@@ -1,13 +1,15 @@
-"""Errors of a study: mistakes in it with their places, and those of its folder and of its workers."""
+"""Errors of a study: mistakes with their places, in its file and in records, and errors of its folder and workers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from coebl.core.errors import CoeblError, InputError, shorten
+from pydantic import BaseModel, ValidationError
+
+from coebl.core.errors import CoeblError, InputError, nearest, shorten
 from coebl.core.text import one_line
 
 Place = tuple[str | int, ...]  # of a value: ("match-ups", "pairs", 0, 1)
@@ -56,13 +58,39 @@ def written(place: Place) -> str:
     >>> written(("match-ups", "pairs", 0, 1))
     'match-ups.pairs[0][1]'
     """
-    parts = (f"[{part}]" if isinstance(part, int) else f".{_key_text(part)}" for part in place)
-    return "".join(parts).removeprefix(".")
+    text = ""
+    for part in place:
+        plain = isinstance(part, int) or re.fullmatch(r"[A-Za-z0-9_-]+", part)  # others are quoted, as in TOML
+        text += f"[{part}]" if isinstance(part, int) else f".{part if plain else shorten(part)}"
+    return text.removeprefix(".")
 
 
-def _key_text(key: str) -> str:
-    """A key, quoted if TOML needs quotes for it: it may be empty, or hold line breaks."""
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else shorten(key)
+def first_mistake(error: ValidationError, model: type[BaseModel]) -> str:
+    """The first mistake that pydantic found in a model: its table, the key, the value, and the field's description."""
+    errors = error.errors(include_url=False)
+    first = next((entry for entry in errors if entry["type"] == "extra_forbidden"), errors[0])  # often a typo in a key
+    place = first["loc"]
+    accepted, start = "", 0  # the place of the key in its table
+    for number, part in enumerate(place):
+        field = model.model_fields.get(str(part))
+        kinds = (field.annotation, *get_args(field.annotation)) if field else ()
+        tables = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        accepted = field.description or "" if field else accepted
+        if isinstance(part, str) and not tables:
+            break
+        start = number + 1
+        model = tables[0] if tables else model
+    table, key = written(place[:start]), written(place[start:])
+    within = f"{table}: " if table else ""
+    if first["type"] == "value_error" and not key:
+        return f"{within}{first['ctx']['error']}"
+    known = [name for name, field in model.model_fields.items() if not field.exclude]
+    if first["type"] == "extra_forbidden":
+        return f"{within}unknown key {key!r}{nearest(key, known)} Accepted: {', '.join(known)}."
+    if first["type"] == "missing":
+        return f"{within}there is no key {key!r}. Add it."
+    what = f"{within}{key}" if key else table
+    return f"{what} is {shorten(first['input'])}" + (f"; accepted: {accepted}." if accepted else ".")
 
 
 class StoreError(CoeblError):

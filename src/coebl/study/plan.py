@@ -17,9 +17,8 @@ from typing import Any
 from coebl.core.errors import printable, shorten
 from coebl.core.specs import split_spec
 from coebl.core.text import counted
-from coebl.study.cell import Cell
+from coebl.study.cell import Cell, Description
 from coebl.study.errors import MissingError, StoreError
-from coebl.study.record import Description
 from coebl.study.store import Store, check_one_device
 from coebl.study.studies import Study
 
@@ -59,7 +58,11 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
         requested[description.digest()] = cell, _with_noise(study.noises, description)
     if store is None:
         return Plan(*_to_run(requested, set(), []))
-    _check_name(study, store)
+    if (before := store.study().get("name")) != study.name:
+        raise StoreError(
+            f"{store.folder}: this is the folder of the study {shorten(before)}, and the file is of {study.name!r}; "
+            "use another folder, or give the file the old name."
+        )
     valid = store.finished(dry)
     finished = valid & requested.keys()
     other_cells = {}
@@ -71,7 +74,12 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     kept = [description for digest, description in other_cells.items() if digest not in stale]
     _check_lengths(store, descriptions, kept)
     check_one_device(store, [*kept, *(requested[digest][1] for digest in finished)])
-    _check_device(study, store, kept)
+    devices = {cell.device for cell in study.cells}
+    for device in {other.device for other in kept} - devices:
+        raise StoreError(
+            f"{store.folder}: its cells were run on {device}, and the study is to be run on {', '.join(devices)}; use "
+            f"another folder, or device {device}."
+        )
     if not dry:
         for digest in stale:
             store.set_aside(store.path(digest))
@@ -85,8 +93,14 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
             for other in kept
         )
         _forget_failures(study, store, failures, {cell.digest() for cell in todo}, seeds)
-    notes = (*store.notes, *_stale_notes(stale.values(), dry))
-    return Plan(todo, found, len(finished) + len(kept), left_alone, notes)
+    moved = "to be moved" if dry else "moved"
+    notes = [
+        f"{counted(count, 'cell')} {'was' if count == 1 else 'were'} made from {names}, which has changed since: "
+        f"{moved} to set-aside, to be run again. To keep both, put the old file back, and run the new one under "
+        "another name."
+        for names, count in Counter(map(", ".join, stale.values())).items()
+    ]
+    return Plan(todo, found, len(finished) + len(kept), left_alone, (*store.notes, *notes))
 
 
 def _with_noise(noises: Mapping[str, str], description: Description) -> Description:
@@ -174,18 +188,6 @@ def _forget_failures(
                 store.forget_failure(record["digest"])
 
 
-# Reasons why a folder cannot be continued
-
-
-def _check_name(study: Study, store: Store) -> None:
-    before = store.study().get("name")
-    if before != study.name:
-        raise StoreError(
-            f"{store.folder}: this is the folder of the study {shorten(before)}, and the file is of {study.name!r}; "
-            "use another folder, or give the file the old name."
-        )
-
-
 def _check_lengths(store: Store, requested: Iterable[Description], other_cells: Iterable[Description]) -> None:
     lengths: dict[Key, list[Description]] = {}
     for description in requested:
@@ -193,27 +195,14 @@ def _check_lengths(store: Store, requested: Iterable[Description], other_cells: 
     for other in other_cells:
         requested_cells = lengths.get(_match(other), [other])
         if all(_length(study) != _length(other) for study in requested_cells):
-            keys = [
-                name
-                for name in ("rounds", "until", "record")
-                if getattr(requested_cells[0], name) != getattr(other, name)
-            ]
-            key = keys[0]
+            pair = requested_cells[0], other
+            named = ((key, *(getattr(one, key) for one in pair)) for key in ("rounds", "until", "record"))
+            key, new, old = next(values for values in named if values[1] != values[2])
             raise StoreError(
-                f"{store.folder}: the study file has changed: its {key} is now {getattr(requested_cells[0], key)}, and "
-                f"cells of {' v '.join(other.players)} on {other.game} are there with {key} {getattr(other, key)}; use "
-                f"another folder, or put {key} back."
+                f"{store.folder}: the study file has changed: its {key} is now {new}, and cells of "
+                f"{' v '.join(other.players)} on {other.game} are there with {key} {old}; use another folder, or put "
+                f"{key} back."
             )
-
-
-def _check_device(study: Study, store: Store, other_cells: Iterable[Description]) -> None:
-    """Reject runs of two devices in one folder: a seed leads to different runs on them."""
-    devices = {cell.device for cell in study.cells}
-    for device in {other.device for other in other_cells} - devices:
-        raise StoreError(
-            f"{store.folder}: its cells were run on {device}, and the study is to be run on {', '.join(devices)}; use "
-            f"another folder, or device {device}."
-        )
 
 
 def _stale(requested: Iterable[Description], other_cells: Mapping[str, Description]) -> dict[str, list[str]]:
@@ -232,14 +221,3 @@ def _stale(requested: Iterable[Description], other_cells: Mapping[str, Descripti
             specs = (named.get(key, key) for key in changed)  # other files are listed by their names
             stale[digest] = sorted({split_spec(spec).file or spec for spec in specs})
     return stale
-
-
-def _stale_notes(stale: Iterable[list[str]], dry: bool) -> list[str]:
-    """A line for each file that has changed, or each set of them."""
-    moved = "to be moved" if dry else "moved"
-    return [
-        f"{counted(count, 'cell')} {'was' if count == 1 else 'were'} made from {names}, which has changed since: "
-        f"{moved} to set-aside, to be run again. To keep both, put the old file back, and run the new one under "
-        "another name."
-        for names, count in Counter(map(", ".join, stale)).items()
-    ]

@@ -13,8 +13,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from rich import progress as rich_progress
@@ -48,8 +47,7 @@ _IDLE = 30.0  # seconds after which a line is printed even if no cell has ended
 _SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # seconds, share of the work, seconds: see `TimeLeft`
 
 
-@dataclass(frozen=True)
-class TimeEstimate:
+class TimeEstimate(NamedTuple):
     """The seconds that a study takes, between two ends, and the source of the estimate."""
 
     low: float
@@ -63,10 +61,7 @@ def rounds_of(cell: Cell) -> int:
 
 
 def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, float]:
-    """The approximate microseconds that each cell takes, to run the longest first and to estimate the time left.
-
-    Games whose shapes are not known are built to find out.
-    """
+    """The approximate microseconds that each cell takes; games whose shapes are not known are built to find out."""
     shapes = dict(shapes or {})
     costs: dict[tuple[str, tuple[str, ...]], float] = {}  # of a round per run
     works = {}

@@ -6,6 +6,8 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -20,9 +22,9 @@ from coebl.evidence.runtimes import Runtimes, read_runtimes
 from coebl.evidence.statistics import Estimate, mean_interval, share_interval
 from coebl.learners.base import Kind
 from coebl.naming import known_to, learner_words, metric_words
+from coebl.study.cell import EARLIER, REGISTRIES, CellRecord, seat_key
 from coebl.study.cell_file import CellRuns
 from coebl.study.errors import DamagedFileError, StoreError
-from coebl.study.record import EARLIER, REGISTRIES, CellRecord, seat_key
 from coebl.study.store import Store, check_one_device
 
 if TYPE_CHECKING:
@@ -77,18 +79,15 @@ class Results:
     # Records
 
     def records(self) -> list[CellRecord]:
-        """The records of the cells that are finished now, sorted by match and seeds.
-
-        >>> Results("results").records()[0].players
-        ('ucb', 'exp3')
-        """
+        """The records of the cells that are finished now, sorted by match and seeds."""
         stamp = self._stamp()
         if stamp is None or stamp != self._listed_at:
             present = self.store.digests()
             if present != self._listed:
                 records = [_read_valid(self.store.record, digest) for digest in present]
                 check_one_device(self.store, (record.description for record in records))
-                self._records, self._listed, self._present = sorted(records, key=_order), present, {}
+                records.sort(key=lambda one: (one.game, one.noise, one.players, one.rounds, one.seeds[0], one.digest))
+                self._records, self._listed, self._present = records, present, {}
             self._listed_at = stamp
         return self._records
 
@@ -106,11 +105,8 @@ class Results:
 
     def versions(self) -> dict[str, list[str]]:
         """The versions that cells were made with, by package that numbers may depend on."""
-        versions: dict[str, set[str]] = {}
-        for record in self.records():
-            for package, version in record.versions.items():
-                versions.setdefault(package, set()).add(version)
-        return {package: sorted(versions[package]) for package in sorted(versions)}
+        pairs = sorted({pair for record in self.records() for pair in record.versions.items()})
+        return {package: [version for _, version in made] for package, made in groupby(pairs, key=itemgetter(0))}
 
     def notices(self) -> list[str]:
         """Warnings for readers who compare these results with others."""
@@ -134,7 +130,10 @@ class Results:
     def devices(self) -> list[str]:
         """The devices that cells were run on: "cpu", or the names of GPUs."""
         return sorted(
-            {record.versions.get("device", "cuda") if record.device == "cuda" else "cpu" for record in self.records()}
+            {
+                record.versions.get("device", "cuda") if record.description.device == "cuda" else "cpu"
+                for record in self.records()
+            }
         )
 
     def kinds(self) -> dict[str, Kind]:
@@ -153,19 +152,11 @@ class Results:
         return list(dict.fromkeys(MatchName(record.game, *record.players) for record in self.records()))
 
     def runtimes(self) -> dict[MatchKey, Runtimes]:
-        """The hitting times of every match whose runs end at a condition.
-
-        >>> Results("results").runtimes()
-        {}
-        """
+        """The hitting times of every match whose runs end at a condition."""
         return read_runtimes(self.last([HittingTime.name])) if HittingTime.name in self.metrics else {}
 
     def condition(self) -> str:
-        """The condition at which runs end, with their budgets, in words; "" if they end after their last round.
-
-        >>> Results("results").condition()
-        ''
-        """
+        """The condition at which runs end, with their budgets, in words; "" if they end after their last round."""
         ended = {(record.description.until, record.rounds) for record in self.records() if record.description.until}
         conditions = " or ".join(sorted({str(until) for until, _ in ended}))
         budgets = " or ".join(f"{rounds:,}" for rounds in sorted({rounds for _, rounds in ended}))
@@ -383,7 +374,7 @@ class Results:
         matches = [MatchName(record.game, *record.players) for record in cells]
         if sweep:
             return plot_sweeps(self, metric, matches, noise)
-        return plot_panels(self, metric, matches, all(record.record == "log" for record in cells), noise)
+        return plot_panels(self, metric, matches, all(record.description.record == "log" for record in cells), noise)
 
     def _telling_metric(self, cells: list[CellRecord]) -> str:
         """The metric to draw if none is named: times, the pseudo-regret, or in self-play one about both players."""
@@ -422,10 +413,6 @@ def _read_valid(read: Callable[..., Any], digest: str, *options: Any) -> Any:
 def _label(record: CellRecord, place: int) -> str:
     """The game, the noise or a player of a record, by its place; "" for a seat that the game does not have."""
     return "".join((record.game, record.noise, *record.players)[place : place + 1])
-
-
-def _order(record: CellRecord) -> tuple[Any, ...]:
-    return record.game, record.noise, record.players, record.rounds, record.seeds[0], record.digest
 
 
 def _estimate(metric: str, values: Floats, budget: int) -> Estimate:
@@ -514,10 +501,9 @@ def _once(frame: polars.DataFrame, matches: list[MatchKey], metrics: Sequence[st
 
 
 def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
-    """Return the spec among `present` that is equivalent to this one.
+    """Return the spec among `present` that is equivalent to this one, or the only one with its class or file.
 
-    For a spec that names a file, the name of its class or file suffices if it is unambiguous. If there is
-    none, the message calls it `name`, by default the kind: game, player or noise.
+    The error, if there is none, calls it `name`, by default the kind: game, player or noise.
     """
     if spec in present:
         return spec
@@ -534,11 +520,7 @@ def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
 
 
 def _short_names(spec: str) -> set[str]:
-    """Other names for a spec that names a file, in lower case: its class or its file in place of both.
-
-    >>> sorted(_short_names("mine.py:Mine2:rate=0.2"))
-    ['mine.py:rate=0.2', 'mine2:rate=0.2', 'mine:rate=0.2']
-    """
+    """Other names for a spec that names a file, in lower case: its class or its file in place of both."""
     parts = split_spec(spec)
     if not parts.file:
         return set()

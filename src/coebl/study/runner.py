@@ -25,6 +25,7 @@ from coebl.core.files import check_path
 from coebl.core.text import one_line
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
+from coebl.study import workers as processes
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
 from coebl.study.errors import LostError
@@ -32,20 +33,7 @@ from coebl.study.plan import make_plan
 from coebl.study.progress import Progress, Shapes, rounds_of, work_of
 from coebl.study.store import Store, is_new
 from coebl.study.studies import Study
-from coebl.study.workers import (
-    CRASHED,
-    MOST_SECONDS,
-    Failure,
-    LocalPool,
-    check_user_code,
-    cores,
-    count_into,
-    failure_of_process,
-    play,
-    start_tracker,
-    starts_as_worker,
-    user_cells,
-)
+from coebl.study.workers import Failure, LocalPool, play, user_cells
 
 _ATTEMPTS = 3  # for a cell whose process dies
 _PATIENCE = 2.0  # seconds between checks of the pool while no cell ends
@@ -105,15 +93,13 @@ def run(
     >>> summary.finished, summary.failed
     (2, ())
     """
-    if executor is None and starts_as_worker():
+    if executor is None and processes.starts_as_worker():
         raise SystemExit(1)  # the parent says what to do: once, and without the traceback of every worker
     if workers is None and any(cell.device == "cuda" for cell in study.cells):
         workers = 1  # they would share one GPU
-    if cell_timeout is not None and not 0 < cell_timeout <= MOST_SECONDS:
-        raise InputError(
-            f"cell_timeout is {cell_timeout:g}; accepted: seconds above 0, at most {MOST_SECONDS:,}. Leave it out for "
-            "no limit."
-        )
+    if cell_timeout is not None and not 0 < cell_timeout <= processes.MOST_SECONDS:
+        accepted = f"seconds above 0, at most {processes.MOST_SECONDS:,}. Leave it out for no limit"
+        raise InputError(f"cell_timeout is {cell_timeout:g}; accepted: {accepted}.")
     started = time.perf_counter()
     new = is_new(check_path("out", out))
     if executor is None and new:
@@ -147,7 +133,9 @@ def run(
             unlocked = None if counter is None else counter.get_obj()  # its lock may be held by a killed process
             with Progress(plan.found + len(todo), plan.found, work, quiet, unlocked) as progress:
                 for cell, outcome in _outcomes(works, todo, executor, workers, cell_timeout, counter):
-                    outcome = _same_files(outcome, digests[cell])
+                    if isinstance(outcome, CellFile) and outcome.digest != digests[cell]:
+                        reason = "a file that it names changed while it ran, or is another one there; run again."
+                        outcome = Failure(reason, reason)
                     if isinstance(outcome, CellFile):
                         store.keep(outcome)
                         finished += 1
@@ -162,9 +150,9 @@ def run(
             files = plan.stored + len(plan.todo)  # in the folder when all is done
             if finished or store.log.planned() not in (0, files):
                 seconds = time.perf_counter() - started
-                processes = None if executor else workers or cores()
+                used = None if executor else workers or processes.cores()
                 store.remember()
-                store.log.add(finished, seconds, of=files, workers=processes, command=command, interrupted=stopped)
+                store.log.add(finished, seconds, of=files, workers=used, command=command, interrupted=stopped)
     return RunSummary(
         finished=finished,
         found=plan.found,
@@ -183,7 +171,7 @@ def _rehearse(cells: Iterable[Cell], shapes: Shapes) -> None:
     tries = user_cells(sorted(works, key=works.__getitem__))
     if tries:
         warm_up((cell for cells in tries.values() for cell in cells), shapes)
-        check_user_code(tries)
+        processes.check_user_code(tries)
 
 
 def _check_usable(cells: Iterable[Cell]) -> None:
@@ -194,19 +182,11 @@ def _check_usable(cells: Iterable[Cell]) -> None:
 
 def _shared_counter() -> Any:
     """A number in which local processes add up their work; None if the system has no room for it."""
-    start_tracker()
+    processes.start_tracker()
     try:
         return multiprocessing.get_context("spawn").Value("d", 0.0)
     except OSError:
         return None
-
-
-def _same_files(outcome: CellFile | Failure, digest: str) -> CellFile | Failure:
-    """The outcome; a failure if the worker saw other contents of the files than this process."""
-    if isinstance(outcome, CellFile) and outcome.digest != digest:
-        reason = "a file that it names changed while it ran, or is another one there; run again."
-        return Failure(reason, reason)
-    return outcome
 
 
 def _outcomes(
@@ -225,7 +205,7 @@ def _outcomes(
         for cell in cells:
             yield cell, play(cell, seconds, works[cell])
     else:
-        prepare = partial(count_into, counter) if counter is not None else None
+        prepare = partial(processes.count_into, counter) if counter is not None else None
         with tempfile.TemporaryDirectory() as folder:
             stacks = {cell: f"{folder}/{number}" for number, cell in enumerate(cells)}
             attempt = 1
@@ -234,7 +214,7 @@ def _outcomes(
                 with LocalPool(workers, prepare) as pool:
                     futures = {pool.submit(play, cell, seconds, works[cell], stacks[cell]): cell for cell in cells}
                     for cell, outcome in _completed(futures, seconds, pool, stacks, counter):
-                        if isinstance(outcome, Failure) and outcome.cause == CRASHED and attempt < _ATTEMPTS:
+                        if isinstance(outcome, Failure) and outcome.cause == processes.CRASHED and attempt < _ATTEMPTS:
                             crashed.append(cell)  # its process may have been killed for no fault of the cell
                         else:
                             finished += 1
@@ -284,7 +264,7 @@ def _completed(
                     futures[future] = cell
                     return
                 if stacks is not None:
-                    outcome = failure_of_process(cell, seconds, stacks[cell])
+                    outcome = processes.failure_of_process(cell, seconds, stacks[cell])
                 elif isinstance(error, BrokenExecutor):
                     raise
                 else:
@@ -304,12 +284,7 @@ def _can_travel(cells: Iterable[Cell]) -> bool:
 
 
 def warm_up(cells: Iterable[Cell], shapes: Shapes | None = None) -> None:
-    """Compile what these cells need into the cache, so that the workers find it there and do not all compile it.
-
-    Args:
-        cells: those that will be run.
-        shapes: of the games, as far as they are known; the others are built to find out.
-    """
+    """Compile what cells need into the cache, once for all workers; games of unknown shapes are built to find out."""
     compile_normals()
     for name in {cell.game for cell in cells}:
         with suppress(Exception):  # a game that cannot be read: the run itself reports it

@@ -9,10 +9,11 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import isfunction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from coebl.backend import DEVICES
 from coebl.core.errors import InputError, nearest, reason_of, shorten
@@ -163,6 +164,14 @@ class Build:
         """Note a mistake, once."""
         self.mistakes.setdefault(Mistake(place, message))
 
+    @contextmanager
+    def _noting(self, place: Place) -> Iterator[None]:
+        """Note an error in the block, perhaps of user code, as a mistake."""
+        try:
+            yield
+        except Exception as error:
+            self._add(place, reason_of(error))
+
     def _reject(self, place: Place, value: Any, accepted: str, repair: str = "") -> None:
         """Note that a value is not one of those that are accepted."""
         shown = str(value).lower() if isinstance(value, bool) else shorten(value)  # as TOML has it
@@ -185,7 +194,10 @@ class Build:
         search = next((row for row, _ in pairs if isinstance(self._learners[row][0], Search)), None)
         if search and device != "cpu":
             self._add(self._place_of("device"), f"this is {device}, and {search} is a search; accepted: cpu.")
-        seeds, noises, metrics = self._seeds(), self._noise_specs(), self._metrics(search)
+        seeds, metrics = self._seeds(), self._metrics(search)
+        noises: list[str | None] = [None]  # the default of each game
+        if "noise" in self._table:
+            noises = list(self._made(self._entries("noise", Noise, alone=True), parse_noise, NOISES))
         until = self._until()
         record = self._record(search or ("until" if until else None))
         blocks = [tuple(seeds[first : first + size]) for first in range(0, len(seeds), size)]
@@ -239,21 +251,19 @@ class Build:
         return default
 
     def _until(self) -> str | None:
-        try:
+        with self._noting(self._place_of("until")):
             return str(Until.parse(self._table["until"])) if "until" in self._table else None
-        except InputError as error:
-            self._add(self._place_of("until"), str(error))
-            return None
+        return None
 
     def _record(self, ending: str | None) -> Record:
-        if ending:  # which makes runs differ in length
-            if (record := self._table.get("record", "last")) != "last":
-                self._reject(self._place_of("record"), record, f'"last" with {ending}, the end of each run')
+        record: Any = self._table.get("record", "last" if ending else "log")
+        if ending and record != "last":  # which makes runs differ in length
+            self._reject(self._place_of("record"), record, f'"last" with {ending}, the end of each run')
             return "last"
-        kept: Record = self._plain(
-            "record", "log", lambda value: value in ("all", "log", "last") or _is_integer(value, 1, math.inf)
-        )
-        return kept
+        if record not in ("all", "log", "last") and not _is_integer(record, 1, math.inf):
+            self._reject_key("record")
+            return "log"
+        return cast("Record", record)
 
     def _keep_policies(self, ending: str | None) -> tuple[Literal["policies"], ...]:
         keep = self._table.get("keep", [])
@@ -320,30 +330,24 @@ class Build:
         if not isinstance(entry, str) or not entry.strip():
             self._reject(place, entry, accepted, _repair(entry, kind))
             return []
-        try:
+        with self._noting(place):
             return [(place, spec) for spec in expand(entry.strip())]
-        except InputError as error:
-            self._add(place, str(error))
-            return []
+        return []
 
     def _made(self, entries: Iterable[Entry], parse: Callable[[str], Any], names: Any) -> dict[str, tuple[Any, Place]]:
         """The objects of entries and their places, by canonical spec; invalid ones are noted as mistakes."""
         made: dict[str, tuple[Any, Place]] = {}
         for place, entry in entries:
-            try:
+            with self._noting(place):
                 value = parse(self._placed(entry)) if isinstance(entry, str) else entry
                 made.setdefault(self._keep(str(value), value, names), (value, place))
-            except Exception as error:  # of user code
-                self._add(place, reason_of(error))
         return made
 
     def _keep(self, spec: str, value: Any, names: Any = None) -> str:
         """The spec; an object that no spec can make in other processes, which is in no package or file, is kept."""
-        try:
+        with suppress(InputError):  # with an operator that is not registered, perhaps
             if names is not None and (files_in(spec) or names.known_everywhere(spec)):
                 return spec
-        except InputError:  # with an operator that is not registered, perhaps
-            pass
         kept = self._objects.setdefault(spec, value)
         if kept is not value and (isinstance(value, NamedGame) or type(kept) is not type(value)):
             raise InputError(f"two different objects are called {spec!r}; give one of them another name.")
@@ -364,12 +368,6 @@ class Build:
         """A spec with the paths of the files that it names as seen from here."""
         return move_files(spec, lambda file: self._file(file).as_posix())
 
-    def _noise_specs(self) -> list[str | None]:
-        """Canonical specs of noise; None for the default of each game."""
-        if "noise" not in self._table:
-            return [None]
-        return list(self._made(self._entries("noise", Noise, alone=True), parse_noise, NOISES))
-
     def _metrics(self, search: str | None) -> list[tuple[Place, str]]:
         """The names of metrics, "all" among them; those in files with their paths."""
         default = ["exploitability"] if search else list(Cell.metrics)
@@ -381,25 +379,25 @@ class Build:
             return []
         names: list[tuple[Place, str]] = []
         for index, name in enumerate(metrics):
-            where = (*place, index)
-            if not isinstance(name, str):
-                self._reject(where, name, ACCEPTED["metrics"])
-            elif split_spec(name).file:
-                try:
-                    names.append((where, self._metric_in_file(name)))
-                except Exception as error:  # of user code
-                    self._add(where, reason_of(error))
-            elif search and (name == "all" or ((metric := registered_metric(name)) and metric.cumulative)):
-                self._add(where, f"{name} adds up over the rounds, and {search} is a search. Name exploitability, say.")
-            elif split_spec(name).name not in METRICS and name != "all":
-                accepted = f"{', '.join(METRICS.names)}, all; or file.py:Name"
-                self._add(where, f"unknown metric {name!r}{nearest(name, METRICS.names)} Accepted: {accepted}.")
+            if isinstance(name, str):
+                with self._noting((*place, index)):
+                    names.append(((*place, index), self._metric(name, search)))
             else:
-                try:
-                    names.append((where, name if name == "all" else metric_class(name).name))
-                except InputError as error:  # of the seat in its name
-                    self._add(where, str(error))
+                self._reject((*place, index), name, ACCEPTED["metrics"])
         return names
+
+    def _metric(self, name: str, search: str | None) -> str:
+        """The canonical name of a metric; of one in a file, with its path."""
+        if split_spec(name).file:
+            return self._metric_in_file(name)
+        if search and (name == "all" or ((metric := registered_metric(name)) and metric.cumulative)):
+            raise InputError(f"{name} adds up over the rounds, and {search} is a search. Name exploitability, say.")
+        if name == "all":
+            return name
+        if split_spec(name).name not in METRICS:
+            hint, accepted = nearest(name, METRICS.names), f"{', '.join(METRICS.names)}, all; or file.py:Name"
+            raise InputError(f"unknown metric {name!r}{hint} Accepted: {accepted}.")
+        return str(metric_class(name).name)
 
     def _metric_in_file(self, spec: str) -> str:
         placed = self._placed(spec)
@@ -440,20 +438,16 @@ class Build:
         return found
 
     def _check_match_ups(self, games: Sequence[AnyGame], clean: bool) -> None:
-        """Reject learners that cannot meet, games without a match, and lists of players that fit no game.
+        """Reject learners that cannot meet, games without a match, and, if all else is right, lists that fit no game.
 
-        Args:
-            games: one for each number of seats that occurs.
-            clean: False if the table of match-ups has other mistakes.
+        There is a game for each number of seats that occurs.
         """
         place, table = self._place_of("match-ups"), self._table.get("match-ups")
         for game in games:
             played = _ANY_GAME if len(game.seats) == 2 else game
             for players, where in self._match_ups(len(game.seats)).items():
-                try:
+                with self._noting(where):
                     Match(played, tuple(self._learners[spec][0] for spec in players), 1)
-                except InputError as error:
-                    self._add(where, str(error))
         listed = [
             ((*place, key, index), len(players))
             for key in ("pairs", "players")
@@ -527,13 +521,10 @@ class Build:
     def _check_games(
         self, games: list[Entry], metrics: list[tuple[Place, str]], rounds: int, device: str
     ) -> tuple[dict[str, tuple[tuple[str, ...], dict[Players, Place]]], list[AnyGame]]:
-        """The metrics and the players of every game, by its canonical spec or its path; a game per number of seats.
-
-        Games are built one at a time, as there may be many large ones, and metrics and learners are checked on them.
-        """
+        """The metrics and the players of every game, by its canonical spec or its path; a game per number of seats."""
         played: dict[str, tuple[tuple[str, ...], dict[Players, Place]]] = {}
         by_seats: dict[int, AnyGame] = {}
-        for place, entry in games:
+        for place, entry in games:  # built one at a time, as there may be many large ones
             try:
                 key, game = self._game(entry)
                 if key in played:

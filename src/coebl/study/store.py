@@ -23,26 +23,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from coebl.core.errors import InputError
 from coebl.core.files import PARTIAL, check_path, check_way, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.engine import Result
-from coebl.study.cell import Cell
-from coebl.study.cell_file import (
-    Brief,
-    CellFile,
-    CellRuns,
-    Checked,
-    brief_of,
-    last_runs,
-    make_cell_file,
-    parse_cell,
-    read_data,
-    read_metadata,
-    read_runs,
-)
+from coebl.study import cell_file
+from coebl.study.cell import Cell, CellRecord, Count, Description, Seconds, now, read_record, versions
+from coebl.study.cell_file import Brief, CellFile, CellRuns, Checked
 from coebl.study.errors import DamagedFileError, MissingError, StoreError, system_error
-from coebl.study.record import CellRecord, Description, now, read_record, versions
 from coebl.study.study_file import parse_toml
 
 _FOLDERS = ("cells", "failed", "set-aside")
@@ -113,7 +103,13 @@ class Store:
         """Replace the study's file; an earlier one that asks for other cells is kept under a number."""
         before, study = self.study(), _parse_toml(text, "the study's text")
         if _plain(before) != _plain(study):
-            self._number_text()
+            old, number = self.text(), 1
+            while os.path.lexists(path := self.folder / f"study-{number}.toml"):
+                if path.is_file() and path.read_bytes() == old.encode():
+                    break
+                number += 1
+            else:
+                self._write(path, old)
         elif all(before.get(key) == study.get(key) for key in _TEXTS):
             return  # only comments and spaces have changed
         self._write(self.folder / "study.toml", text)
@@ -132,31 +128,13 @@ class Store:
             except OSError as error:
                 raise system_error(path, error) from None
 
-    def _number_text(self) -> None:
-        """Keep the study's file under the next free number, unless it was kept before."""
-        text, number = self.text(), 1
-        while os.path.lexists(path := self.folder / f"study-{number}.toml"):
-            if path.is_file() and path.read_bytes() == text.encode():
-                return
-            number += 1
-        self._write(path, text)
-
     @property
     def name(self) -> str:
         """The name of the study."""
-        return self._text_of("name") or self.folder.resolve().name
+        return self.words("name") or self.folder.resolve().name
 
-    @property
-    def title(self) -> str:
-        """The study's title, or ""."""
-        return self._text_of("title")
-
-    @property
-    def description(self) -> str:
-        """The description in the study's file, or ""."""
-        return self._text_of("description")
-
-    def _text_of(self, key: str) -> str:
+    def words(self, key: str) -> str:
+        """The string that the study's file has under a key, such as title or description; "" if there is none."""
         value = self.study().get(key)
         return value if isinstance(value, str) else ""
 
@@ -180,7 +158,7 @@ class Store:
 
     def save(self, cell: Cell, result: Result) -> Path:
         """Store the result of a cell."""
-        return self.keep(make_cell_file(cell, result))
+        return self.keep(cell_file.make_cell_file(cell, result))
 
     def keep(self, file: CellFile) -> Path:
         """Store the file of a cell atomically."""
@@ -194,36 +172,34 @@ class Store:
     def record(self, digest: str) -> CellRecord:
         """The record of a cell, read once: a file never changes under its name.
 
-        Of a file that was not checked before, or is large, only the end is read: enough to notice a truncated or
-        foreign one, not a flipped bit.
+        Of a file that was not checked before, or is large, only the end is read: a flipped bit may go unnoticed.
         """
         if digest not in self._records:
             path = self.path(digest)
-            brief = self._checked.find(digest, read_data(path)) if _size(path) <= _SMALL else None
+            brief = self._checked.find(digest, cell_file.read_data(path)) if _size(path) <= _SMALL else None
             if brief is None:
-                return self._records.setdefault(digest, read_metadata(path))
+                return self._records.setdefault(digest, cell_file.read_metadata(path))
             self._ends[digest], self._records[digest] = brief, read_record(path, brief.record)
         return self._records[digest]
 
     def runs(self, digest: str, metrics: Collection[str] | None = None, last: bool = False) -> CellRuns:
         """The runs of a cell, with all metrics or those of these names, at all recorded rounds or at the last one.
 
-        A file that was not checked before is checked in full; the last round of one that this store has checked is
-        known, and its file is not read again.
+        A file is checked in full once; for the last round it is not read again.
         """
         path = self.path(digest)
         data, brief = (b"", self._ends[digest]) if last and digest in self._ends else self._check(path)
         if self._ends.get(digest) is not brief:
             self._ends[digest], self._records[digest] = brief, read_record(path, brief.record)
         record = self._records[digest]
-        return last_runs(brief, record, metrics) if last else read_runs(path, data, record, metrics)
+        return cell_file.last_runs(brief, record, metrics) if last else cell_file.read_runs(path, data, record, metrics)
 
     def _check(self, path: Path) -> tuple[bytes, Brief]:
         """The content of a cell's file, every byte of which has been checked, now or before, and its brief."""
-        data = read_data(path)
+        data = cell_file.read_data(path)
         brief = self._checked.find(path.stem, data)
         if brief is None:
-            brief = brief_of(*parse_cell(path, data))
+            brief = cell_file.brief_of(*cell_file.parse_cell(path, data))
             self._checked.add(path.stem, data, brief)
         return data, brief
 
@@ -420,6 +396,14 @@ def _plain(study: dict[str, Any]) -> str:
 # Runs
 
 
+class _RunLine(BaseModel, extra="allow", strict=True):
+    """What the program reads of a line of the log; the rest is for people."""
+
+    cells: Count
+    seconds: Seconds
+    of: Count = 0
+
+
 class RunLog:
     """The runs into a folder: one at a time, and a log of those that have ended."""
 
@@ -470,21 +454,10 @@ class RunLog:
             return []
         records = []
         for line in lines:
-            with contextlib.suppress(ValueError, RecursionError):
-                record = json.loads(line)
-                if isinstance(record, dict) and _is_count(record.get("cells")) and _is_time(record.get("seconds")):
-                    records.append(record)
+            with contextlib.suppress(ValueError):
+                records.append(_RunLine.model_validate_json(line).model_dump(exclude_unset=True))
         return records
 
     def planned(self) -> int:
         """The number of cells that the last run was to make or find; 0 if unknown."""
-        planned = [record["of"] for record in self.runs() if _is_count(record.get("of"))]
-        return planned[-1] if planned else 0
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value < 1 << 63
-
-
-def _is_time(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= value < 1e12  # type: ignore[operator]
+        return next((record["of"] for record in reversed(self.runs()) if "of" in record), 0)

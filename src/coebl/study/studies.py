@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from importlib import resources
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from coebl.engine.match import MatchName
 from coebl.games import Noise, TensorGame, ZeroSumGame
 from coebl.learners import Learner
 from coebl.study.cell import Cell
-from coebl.study.errors import Place, StudyError, written
+from coebl.study.errors import StudyError, written
 from coebl.study.schema import MATCH_UPS, Build
 from coebl.study.study_file import as_toml, keep_files, key_lines, line_of, parse_toml, with_device
 
@@ -30,34 +31,7 @@ if TYPE_CHECKING:
 
 _MATCH_UPS = {key.replace("-", "_"): key for key in MATCH_UPS}  # arguments of `Study` to keys of a file
 
-EXAMPLE = """\
-# A study: many matches over many seeds. Lists inside a spec stand for a grid: coebl:c=[2,8] is two learners.
-
-name = "example"           # letters, digits, - _ .
-rounds = 500               # of every run
-seeds = 10                 # 0 .. 9; or a list such as [3, 5, 8]; or { first = 100, count = 10 }
-# seeds_per_cell = 5       # how many are run and stored together; default 50; smaller cells take longer
-# device = "cuda"          # run it on a GPU; by default on the CPU
-
-games = [                  # see: coebl list games. Files are looked for next to this one
-    "rps",
-    "diagonal:n=[2,3]",
-    # "my-game.csv",
-]
-learners = ["coebl:c=[2,8]", "ucb", "exp3"]  # see: coebl list learners
-
-noise = "gaussian:sigma=1"                   # or a list; without this line, each game has its own
-record = "log"                               # all, log, last, or a number k: every k-th round
-metrics = ["regret", "pseudo_regret", "tv"]  # or ["all"]: all that each game allows
-# keep = ["policies"]                        # of the first seed: the page has a replay
-
-[match-ups]                    # what several lines give counts once
-self-play = true               # every learner against itself; or a list of learners
-# all-pairs = true             # every ordered pair of different learners; or a list of learners
-one-against-all = "coebl:c=8"  # in the column seat, against every other learner
-pairs = [["ucb", "exp3"]]      # [row, column]
-# players = [["exp3", "ucb", "exp3"]]  # a learner for each seat, of games with more than two
-"""
+EXAMPLE = resources.files("coebl.study").joinpath("example.toml").read_text("utf-8")
 """The text of a commented study file, which `coebl study new` writes."""
 
 
@@ -262,12 +236,11 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
     if build.mistakes:
         lines = key_lines(text)
         located = sorted(((line_of(lines, place), place, text) for place, text in build.mistakes), key=itemgetter(0))
-        raise StudyError([_with_line(where, *mistake) for mistake in located], [place for _, place, _ in located])
+        mistakes = [
+            ", ".join(filter(None, (where, f"line {line}" if line else "", written(place)))) + f": {message}"
+            for line, place, message in located
+        ]
+        raise StudyError(mistakes, [place for _, place, _ in located])
     study: Study = object.__new__(Study)
     study._set(fields, kept, build.files)
     return study
-
-
-def _with_line(where: str, line: int, place: Place, message: str) -> str:
-    parts = [where, *([f"line {line}"] if line else []), *([written(place)] if place else [])]
-    return f"{', '.join(parts)}: {message}"

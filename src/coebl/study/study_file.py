@@ -172,12 +172,7 @@ def _verified(text: str, contents: Mapping[str, Any]) -> str:
 
 
 def keep_files(text: str, named: Mapping[str, Path]) -> tuple[str, dict[str, bytes]]:
-    """Return a study's text that refers to the kept files, and these files: paths in the results folder to contents.
-
-    Args:
-        text: of the study's file, which is valid.
-        named: the files that it names, as it names them, with their paths.
-    """
+    """Return a study's text that refers to the kept files, and these files: paths in the results folder to contents."""
     targets, contents = {}, {}
     for name, path in named.items():
         with suppress(OSError):  # it is gone again: the run will report it

@@ -82,9 +82,7 @@ def starts_as_worker() -> bool:
 class LocalPool:
     """A pool of fresh processes with one BLAS thread each, as a context: none of them outlives it.
 
-    Args:
-        workers: how many; by default one per core.
-        prepare: called first by each of them; it has to be picklable.
+    There are as many as cores by default. Each calls `prepare` first, which has to be picklable.
     """
 
     def __init__(self, workers: int | None = None, prepare: Callable[[], object] | None = None) -> None:
@@ -97,14 +95,10 @@ class LocalPool:
         self.stalled = False
 
     def check(self, last: float) -> bool:
-        """Return False if no call will end any more.
+        """Return False if no call will end any more; `last` is the monotonic time of the last progress.
 
-        Either all processes died before they took a call, or one was killed as it held the lock of the pool's queue,
-        which no other process can take from it. The second case shows as a process that is missing, and then no
-        progress.
-
-        Args:
-            last: the monotonic time of the last progress.
+        Either all processes died before they took a call, or one was killed as it held the lock of the pool's queue:
+        a process is missing, and then there is no progress.
         """
         alive = {process.pid for process in multiprocessing.active_children()}
         if self._seen - alive:
@@ -204,13 +198,10 @@ def count_into(counter: Any) -> None:
 
 
 def play(cell: Cell, seconds: float | None = None, work: float = 0.0, stack: str | None = None) -> CellFile | Failure:
-    """Run a cell.
+    """Run a cell, and add its `work` to the shared counter little by little.
 
-    Args:
-        cell: to run.
-        seconds: that it may take. A cell that is late is interrupted; where a worker is a thread, between its rounds.
-        work: added to the shared counter of work, little by little.
-        stack: a file. A process whose cell does not heed the interruption ends, and writes there where it was.
+    A cell that takes longer than `seconds` is interrupted; where a worker is a thread, between its rounds. A process
+    whose cell does not heed the interruption ends, and writes to the file `stack` where it was.
     """
     if seconds is not None:
         _load_modules()

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
 
 from coebl.backend import Device
-from coebl.core.errors import InputError, check_integer, nearest, shorten
+from coebl.core.errors import InputError, check_integer, nearest
 from coebl.core.files import check_path, read_whole
 from coebl.core.registry import Registry
 from coebl.core.specs import expand, split_specs
@@ -28,6 +28,7 @@ from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import PLAYS, Responder
 from coebl.metrics import metric_class
 from coebl.study import Study, StudyError
+from coebl.study.errors import first_mistake
 from coebl.study.study_file import parse_toml
 
 DEFAULT = "standard"
@@ -41,6 +42,9 @@ _OPTIONS = {"games": "--games", "seeds": "--seeds", "rounds": "--rounds", "learn
 
 StatementKind = Literal["head-to-head", "best-response", "self-play", "single-runs"]
 
+_STANDARD, _TEST = (f"what suites/{name}.toml has there" for name in (DEFAULT, "pre-registered"))
+
+Text = Annotated[StrictStr, Field(description="a string")]
 Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
 Specs = Annotated[tuple[StrictStr, ...], Field(min_length=1, description="a list of specs, not empty")]
 Number = Annotated[float, Field(gt=0, strict=True, description="a number above 0")]
@@ -113,14 +117,14 @@ class Suite(_Table):
 
     name: Line  # as on the command line
     version: Count  # a change of the games or rounds needs a new version
-    title: StrictStr  # for people
-    description: StrictStr  # for people
+    title: Text  # for people
+    description: Text  # for people
     learners: Specs  # the learners, by spec
-    parts: tuple[Part, ...] = Field(min_length=1)  # the games
+    parts: tuple[Part, ...] = Field(min_length=1, description=_STANDARD)  # the games
     seeds: Seeds = SEEDS  # runs per match
-    quick: Quick | None = None  # the short version
+    quick: Quick | None = Field(None, description=_STANDARD)  # the short version
     subject: StrictStr | None = Field(None, pattern=r"\S", description="a string, not empty")  # the tested learner
-    statements: tuple[Statement, ...] = Field((), min_length=1)  # about the subject
+    statements: tuple[Statement, ...] = Field((), min_length=1, description=_TEST)  # about the subject
     digest: StrictStr = Field("", exclude=True)  # SHA-256 of the file; empty if what is played is not that of the file
 
     @property
@@ -203,7 +207,7 @@ def read_suite(name: str = DEFAULT) -> Suite:
     try:
         suite = Suite.model_validate(parse_toml(text, name))
     except ValidationError as error:
-        raise InputError(f"{name}: {_mistake(error)}") from None
+        raise InputError(f"{name}: {first_mistake(error, Suite)}") from None
     return suite.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
 
 
@@ -211,38 +215,6 @@ def suites() -> list[str]:
     """The names of the suites that come with the package."""
     folder = resources.files("coebl.tournament").joinpath("suites")
     return sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
-
-
-_TABLES: dict[str, type[_Table]] = {"parts": Part, "quick": Quick, "statements": Statement}
-
-
-def _mistake(error: ValidationError) -> str:
-    """The first mistake in a suite's file: its place, the value, what is accepted."""
-    errors = error.errors(include_url=False)
-    first = next((entry for entry in errors if entry["type"] == "extra_forbidden"), errors[0])  # often a typo in a key
-    model: type[_Table] = Suite
-    where = key = ""
-    for part in first["loc"]:
-        if isinstance(part, int):
-            where += f"[{part}]" * (not key)
-        elif model is Suite and part in _TABLES:
-            model, where = _TABLES[part], part
-        else:
-            key = part
-    start = f"{where}: " if where else ""
-    if first["type"] == "value_error":
-        return f"{start}{first['ctx']['error']}"
-    known = [name for name in model.model_fields if name != "digest"]
-    if first["type"] == "extra_forbidden":
-        return f"{start}unknown key {key!r}{nearest(key, known)} Accepted: {', '.join(known)}."
-    if first["type"] == "missing":
-        return f"{start}there is no key {key!r}. Add it."
-    value = shorten(first["input"])
-    if not key:
-        example = "pre-registered" if where.startswith("statements") else "standard"
-        return f"{where} is {value}; accepted: what suites/{example}.toml has there."
-    verb = "has" if isinstance(first["loc"][-1], int) else "is"
-    return f"{start}{key} {verb} {value}; accepted: {model.model_fields[key].description or 'a string'}."
 
 
 # The learners that play, and their study
