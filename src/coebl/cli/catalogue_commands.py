@@ -14,13 +14,20 @@ import typer
 from coebl.cli import options as opt
 from coebl.cli.terminal import print_table, say, tidy_value
 from coebl.core.errors import InputError, nearest, printable
+from coebl.core.modules import load_file
+from coebl.core.specs import split_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from coebl.core.registry import Entry, Registry
-    from coebl.games import Game, GenomeGame, TensorGame
-    from coebl.metrics import Metric
+    from coebl import games, learners, metrics, testing
+    from coebl.core import registry
+    from coebl.kernels import cache
+    from coebl.learners import evolution
+else:
+    games, learners, metrics, testing, registry, cache, evolution = opt.lazy(
+        "games", "learners", "metrics", "testing", "core.registry", "kernels.cache", "learners.evolution"
+    )
 
 Subject = Annotated[
     str, typer.Argument(metavar="GAME|LEARNER|METRIC", help="A spec, the file of a game, or file.py:Name.")
@@ -59,50 +66,33 @@ def list_command(
     showable = what in ("games", "learners", "metrics")
     if what != "learners":
         _print_entries(entries, showable)
-    else:
-        _print_kinds(entries)
+    for place, (kind, meaning) in enumerate(
+        learners.KINDS.items() if what == "learners" else ()
+    ):  # who sees least first
+        if chosen := [entry for entry in entries if entry.factory.kind() == kind]:
+            print("\n" * (place > 0), end="")
+            say(f"{kind}{', for reference' * (kind in learners.REFERENCES)}: {meaning}")
+            _print_entries(chosen, showable=True)
     if showable:
         print()
         say(f"For all about one of them: coebl show {entries[0].name}")
 
 
-def _print_kinds(entries: Sequence[Any]) -> None:
-    """Print learners by what they see, from those that see least to those that see most."""
-    from coebl.learners import KINDS, REFERENCES
-
-    for place, (kind, meaning) in enumerate(KINDS.items()):
-        if chosen := [entry for entry in entries if entry.factory.kind() == kind]:
-            print("\n" * (place > 0), end="")
-            say(f"{kind}{', for reference' * (kind in REFERENCES)}: {meaning}")
-            _print_entries(chosen, showable=True)
+def _registries() -> dict[str, registry.Registry[Any]]:
+    listed: list[registry.Registry[Any]] = [games.GAMES, learners.LEARNERS, metrics.METRICS, games.NOISES]
+    return {one.plural: one for one in [*listed, *_operators()]}
 
 
-def _registries() -> dict[str, Registry[Any]]:
-    from coebl.games import GAMES, NOISES
-    from coebl.learners import LEARNERS
-    from coebl.metrics import METRICS
-
-    registries: tuple[Registry[Any], ...] = (GAMES, LEARNERS, METRICS, NOISES, *_operators())
-    return {registry.plural: registry for registry in registries}
+def _print_entries(entries: Iterable[registry.Entry[Any]], showable: bool) -> None:
+    rows = [{"": f"  {entry.name}", " ": _summary(entry, showable)} for entry in entries]
+    print_table(rows, wrap=["", " "])
 
 
-def _print_entries(entries: Iterable[Entry[Any]], showable: bool) -> None:
-    print_table(["", ""], [(f"  {entry.name}", _summary(entry, showable)) for entry in entries], wrap=[""])
-
-
-def _summary(entry: Entry[Any], showable: bool) -> str:
+def _summary(entry: registry.Entry[Any], showable: bool) -> str:
     """A sentence about an entry; with its parameters, if it cannot be shown or has no defaults for them."""
     meaning = getattr(entry.factory, "meaning", "") if isinstance(entry.factory, type) else ""
     usage = entry.usage if entry.parameters and not showable else entry.example
     return (meaning or entry.summary) + f" ({usage})" * (usage != entry.name)
-
-
-def _metric_lines(metric: type[Metric]) -> Iterator[str]:
-    if metric.meaning:
-        yield metric.meaning
-    yield f"{metric.definition}; {metric.better} is better"
-    if metric.signed:
-        yield "from the row player's side: below 0 the row player is ahead, above 0 the column player"
 
 
 @opt.app.command("show")
@@ -120,17 +110,11 @@ def show_command(subject: Subject) -> None:
       coebl show coebl
       coebl show tv
     """
-    from coebl.core.registry import Entry
-    from coebl.core.specs import split_spec
-    from coebl.games import GAMES, TensorGame, parse_game
-    from coebl.learners import LEARNERS, parse_learner
-    from coebl.metrics import metric_class
-
     kind, parts = _kind_of(subject), split_spec(subject)
-    if kind == GAMES.kind:
-        game = parse_game(subject)
+    if kind == games.GAMES.kind:
+        game = games.parse_game(subject)
         print(f"{game}\n")
-        if isinstance(game, TensorGame):
+        if isinstance(game, games.TensorGame):
             for seat, (low, high) in zip(game.seats, game.ranges, strict=True):
                 print(f"{printable(seat)}: payoffs in {low:g} .. {high:g}, security {game.security(seat).value:.10g}")
         else:
@@ -138,21 +122,24 @@ def show_command(subject: Subject) -> None:
             value = "not known" if "value" in getattr(game, "unknown", ()) else tidy_value(game)
             print(f"value {value}; payoffs in {low:g} .. {high:g}")
         if game.spec:
-            _print_description(GAMES[split_spec(game.spec).name])
-    elif kind == LEARNERS.kind:
-        entry = LEARNERS[parts.name]
-        print(parse_learner(subject) if parts.parameters else entry.name)
+            _print_description(games.GAMES[split_spec(game.spec).name])
+    elif kind == learners.LEARNERS.kind:
+        entry = learners.LEARNERS[parts.name]
+        print(learners.parse_learner(subject) if parts.parameters else entry.name)
         _print_description(entry)
         _print_learner(entry)
     else:
-        metric = metric_class(subject)
+        metric = metrics.metric_class(subject)
         print(metric.name)
-        _print_description(Entry(metric.name, metric))
-        for line in _metric_lines(metric):
-            say(line)
+        _print_description(registry.Entry(metric.name, metric))
+        if metric.meaning:
+            say(metric.meaning)
+        say(f"{metric.definition}; {metric.better} is better")
+        if metric.signed:
+            say("from the row player's side: below 0 the row player is ahead, above 0 the column player")
 
 
-def _print_description(entry: Entry[Any]) -> None:
+def _print_description(entry: registry.Entry[Any]) -> None:
     """Print the title and the docstring, wrapped to the terminal; pseudo-code and examples keep their lines."""
     print(f"\n{entry.title}\n")
     for paragraph in (inspect.getdoc(entry.factory) or "").split("\n\n"):
@@ -166,8 +153,7 @@ def _print_description(entry: Entry[Any]) -> None:
         print()
 
 
-def _print_learner(entry: Entry[Any]) -> None:
-    from coebl.learners import KINDS
+def _print_learner(entry: registry.Entry[Any]) -> None:
     from coebl.learners.base import AIMS
 
     learner: Any = entry.factory
@@ -177,7 +163,7 @@ def _print_learner(entry: Entry[Any]) -> None:
     if entry.example != entry.name:
         print(f"  for example {entry.example}")
     kind = learner.kind()
-    say(f"{kind}: {KINDS[kind]}; {'needs' if learner.needs_horizon else 'does not need'} the horizon")
+    say(f"{kind}: {learners.KINDS[kind]}; {'needs' if learner.needs_horizon else 'does not need'} the horizon")
     if kind != "search":
         say(f"in a game that is not zero-sum it aims {AIMS[learner.aim]}")
     if learner.cites:
@@ -195,15 +181,13 @@ def check_command(subject: Subject) -> None:
       coebl check diagonal:4
       coebl check regret
     """
-    from coebl.games import parse_game
-    from coebl.metrics import metric_class
-    from coebl.testing import check_game, check_learner, check_metric
-
     kind = _kind_of(subject)
     if kind == "metric":
-        report = check_metric(metric_class(subject))
+        report = testing.check_metric(metrics.metric_class(subject))
+    elif kind == "learner":
+        report = testing.check_learner(subject)
     else:
-        report = check_learner(subject) if kind == "learner" else check_game(parse_game(subject))
+        report = testing.check_game(games.parse_game(subject))
     print(report)
     if not report.passed:
         raise typer.Exit(1)
@@ -211,49 +195,34 @@ def check_command(subject: Subject) -> None:
 
 def _kind_of(subject: str) -> str:
     """The kind that a spec names: learner, game or metric. Functions in a custom file are games."""
-    from coebl.core.modules import load_file
-    from coebl.core.specs import split_spec
-    from coebl.games import GAMES
     from coebl.games.registry import is_path
-    from coebl.learners import LEARNERS
-    from coebl.metrics import METRICS, Metric
 
-    parts = split_spec(subject)
+    parts, shown = split_spec(subject), (learners.LEARNERS, games.GAMES, metrics.METRICS)
     if parts.file:
         member = getattr(load_file(parts.file), parts.attribute, None)
-        if isinstance(member, type) and issubclass(member, Metric):
-            return METRICS.kind
-        for operators in _operators():
-            if isinstance(member, type) and issubclass(member, operators.base or ()):
-                raise _in_coebl(parts.name, operators)
-        return GAMES.kind if inspect.isfunction(member) else LEARNERS.kind
-    for registry in (LEARNERS, GAMES, METRICS):
-        if parts.name in registry:
-            return registry.kind
-    if is_path(subject):
-        return GAMES.kind
-    for operators in _operators():
-        if parts.name in operators:
-            raise _in_coebl(parts.name, operators)
-    hint = nearest(parts.name, [*GAMES.names, *LEARNERS.names, *METRICS.names])
+        if isinstance(member, type) and issubclass(member, metrics.Metric):
+            return metrics.METRICS.kind
+        named = [one for one in _operators() if isinstance(member, type) and issubclass(member, one.base or ())]
+        kind = games.GAMES.kind if inspect.isfunction(member) else learners.LEARNERS.kind
+    else:
+        named = [one for one in _operators() if parts.name in one]
+        kind = next((one.kind for one in shown if parts.name in one), games.GAMES.kind if is_path(subject) else "")
+    if kind and not (named and parts.file):
+        return kind
+    for operators in named:  # which are nothing by themselves
+        raise InputError(
+            f"{parts.name} is a {operators.kind}; accepted: a game, a learner or a metric. Name a learner that has it: "
+            f"coebl:{operators.kind}={parts.name}. See: coebl list {operators.plural}"
+        )
+    hint = nearest(parts.name, [name for one in shown for name in one.names])
     raise InputError(
         f"unknown game, learner or metric {parts.name!r}{hint} See: coebl list games, coebl list learners, "
         "coebl list metrics"
     )
 
 
-def _operators() -> tuple[Registry[Any], ...]:
-    from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
-
-    return MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS
-
-
-def _in_coebl(name: str, operators: Registry[Any]) -> InputError:
-    """The error for an operator, which is nothing by itself."""
-    return InputError(
-        f"{name} is a {operators.kind}; accepted: a game, a learner or a metric. Name a learner that has it: "
-        f"coebl:{operators.kind}={name}. See: coebl list {operators.plural}"
-    )
+def _operators() -> tuple[registry.Registry[Any], ...]:
+    return evolution.MUTATIONS, evolution.RECOMBINATIONS, evolution.SELECTIONS, evolution.POPULATIONS
 
 
 # The equilibria of a game
@@ -275,46 +244,48 @@ def solve_command(
       coebl solve chicken
       coebl solve my-game.csv
     """
-    from coebl.games import Game, GenomeGame, TensorGame, parse_game
-    from coebl.kernels.cache import announce_compilation
-
-    loaded = parse_game(game)
-    with announce_compilation():
-        if isinstance(loaded, GenomeGame):
-            _print_value(loaded, as_json)
-            return
-        if isinstance(loaded, TensorGame):
+    loaded = games.parse_game(game)
+    name = loaded.spec or loaded.name
+    with cache.announce_compilation():
+        if isinstance(loaded, games.TensorGame):
             _print_equilibria(loaded, as_json)
             return
-        assert isinstance(loaded, Game)
-        solution = loaded.solution
+        if isinstance(loaded, games.GenomeGame):  # whose equilibria have 2^n entries, and are not printed
+            if as_json:
+                print(json.dumps({"name": name, "value": loaded.value, "genes": loaded.n}))
+                return
+            print(f"{printable(name)}: two genomes of {loaded.n} genes")
+            print(f"value to the row player  {tidy_value(loaded)}")
+            return
+        assert isinstance(loaded, games.Game)
+        solution, unique = loaded.solution, loaded.unique_equilibrium
+    gap = max(solution.gap, 0.0)  # below zero only by rounding
     if as_json:
-        print(json.dumps(_solution_summary(loaded)))
+        summary = {
+            "name": name,
+            "value": solution.value,
+            "row": solution.row.tolist(),
+            "column": solution.column.tolist(),
+            "row_labels": loaded.row_labels,
+            "column_labels": loaded.column_labels,
+            "unique": {"answer": unique.answer, "reason": unique.reason},
+            "gap": gap,
+            "status": solution.status,
+            "pivots": solution.pivots,
+        }
+        print(json.dumps(summary))
         return
-    m, n = loaded.shape
-    print(f"{printable(loaded.spec or loaded.name)}: {m} x {n}")
+    print(f"{printable(name)}: {' x '.join(map(str, loaded.shape))}")
     print(f"value to the row player  {tidy_value(loaded)}")
-    print(f"certified to             {max(solution.gap, 0.0):.1e} of the payoff range")
-    print(f"only equilibrium         {printable(str(loaded.unique_equilibrium))}")
-    for player, labels, strategy in (
-        ("row", loaded.row_labels, solution.row),
-        ("column", loaded.column_labels, solution.column),
-    ):
-        print(f"\n{player} player's strategy")
-        _print_strategy(labels, strategy.tolist())
+    print(f"certified to             {gap:.1e} of the payoff range")
+    print(f"only equilibrium         {printable(str(unique))}")
+    print("\nrow player's strategy")
+    _print_strategy(loaded.row_labels, solution.row.tolist())
+    print("\ncolumn player's strategy")
+    _print_strategy(loaded.column_labels, solution.column.tolist())
 
 
-def _print_value(game: GenomeGame, as_json: bool) -> None:
-    """Print the value of a game of genomes; its equilibria have 2^n entries, and are not printed."""
-    name = game.spec or game.name
-    if as_json:
-        print(json.dumps({"name": name, "value": game.value, "genes": game.n}))
-        return
-    print(f"{printable(name)}: two genomes of {game.n} genes")
-    print(f"value to the row player  {tidy_value(game)}")
-
-
-def _print_equilibria(game: TensorGame, as_json: bool) -> None:
+def _print_equilibria(game: games.TensorGame, as_json: bool) -> None:
     """Print the Nash equilibria of two players, and the correlated equilibrium that pays most in all."""
     best = game.correlated()
     found = game.equilibria() if len(game.shape) == 2 else []
@@ -341,29 +312,12 @@ def _print_equilibria(game: TensorGame, as_json: bool) -> None:
     _print_strategy(names, [chance if chance > 1e-9 else 0.0 for chance in best.joint.ravel().tolist()])
 
 
-def _solution_summary(game: Game) -> dict[str, Any]:
-    solution, unique = game.solution, game.unique_equilibrium
-    return {
-        "name": game.spec or game.name,
-        "value": solution.value,
-        "row": solution.row.tolist(),
-        "column": solution.column.tolist(),
-        "row_labels": game.row_labels,
-        "column_labels": game.column_labels,
-        "unique": {"answer": unique.answer, "reason": unique.reason},
-        "gap": max(solution.gap, 0.0),  # below zero only by rounding
-        "status": solution.status,
-        "pivots": solution.pivots,
-    }
-
-
 def _print_strategy(labels: Sequence[str], strategy: Sequence[float]) -> None:
     """Print the actions that are played, and count the others."""
     played = [(label, chance) for label, chance in zip(labels, strategy, strict=True) if chance > 0]
     shown = played[:_MOST_ACTIONS]
-    print_table(
-        ["", "", ""], [(f"  {label}", f"{chance:.6f}", "#" * round(40 * chance)) for label, chance in shown], wrap=[""]
-    )
+    rows = [{"": f"  {label}", " ": f"{chance:.6f}", "  ": "#" * round(40 * chance)} for label, chance in shown]
+    print_table(rows, wrap=["", " ", "  "])
     if len(played) > len(shown):
         print(f"  and {len(played) - len(shown)} more actions: see --json")
     if len(played) < len(labels):

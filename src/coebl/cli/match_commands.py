@@ -15,6 +15,7 @@ import typer
 from coebl.cli import options as opt
 from coebl.cli.terminal import interval_cells, print_table, progress_bar, say, tidy_value
 from coebl.core.errors import InputError, check_integer, printable
+from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.specs import split_specs
 from coebl.core.text import counted, duration, finite, one_line
@@ -22,17 +23,26 @@ from coebl.core.text import counted, duration, finite, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from coebl import backend, engine, games, metrics, plots, search
     from coebl.core.arrays import Floats
-    from coebl.engine import Keep, Match, Result
-    from coebl.evidence.runtimes import Runtimes
-    from coebl.evidence.statistics import Estimate
-    from coebl.games import Game
+    from coebl.engine import until as conditions
+    from coebl.evidence import runtimes, statistics
+    from coebl.kernels import cache
+    from coebl.study import progress
+else:
+    backend, engine, games, metrics, plots, search = opt.lazy(
+        "backend", "engine", "games", "metrics", "plots", "search"
+    )
+    conditions, runtimes, statistics, cache, progress = opt.lazy(
+        "engine.until", "evidence.runtimes", "evidence.statistics", "kernels.cache", "study.progress"
+    )
 
 _FEWEST_SEEDS = 5  # for naming a winner: with fewer, an interval depends on the shape of their distribution
 _LONG = 100.0  # seconds; a match that may take longer is announced where no bar is shown
 _DECISIVE = "pseudo_regret"  # the metric that decides who wins
 _SAVE_SUFFIXES = (".parquet", ".csv")
 _MOST_SAVED_LINES = 20_000_000  # about a gigabyte while it is written
+_QUANTILES = {"a quarter": 0.25, "half": 0.5, "three quarters": 0.75}
 
 
 @opt.app.command("match")
@@ -72,51 +82,65 @@ def match_command(
       coebl match --game rps --row ucb --column exp3 --seeds 5 --save rounds.parquet
       coebl match --game random-gaussian:m=128,n=128 --row coebl --column ucb --seeds 1000 --device cuda
     """
-    from coebl.backend import backend_for, check_device
-    from coebl.engine import Match, simulate
-    from coebl.engine.simulate import MOST_SEEDS
-    from coebl.kernels.cache import announce_compilation
-    from coebl.metrics import all_metrics
+    from coebl.engine.simulate import default_metrics  # the package has a function of the module's name
 
-    match = Match.among(game, _learners(row, column, players), rounds, noise)
+    match = engine.Match.among(game, _learners(row, column, players), rounds, noise)
     if match.row.kind() == "search":
         name = match.row
         raise InputError(
             f"--row is {name}, which is a search; accepted: a learner. To measure it: coebl runtime {name}."
         )
-    check_integer("--seeds", seeds, 1, MOST_SEEDS)
-    check_integer("--first-seed", first_seed, 0, 2**63 - seeds)  # results keep seeds as 64-bit numbers
-    where = check_device("cpu" if device is None else device)
-    backend_for(where)  # before the solver is compiled
+    numbers = _seeds(first_seed, seeds)
+    where = backend.check_device("cpu" if device is None else device)
+    backend.backend_for(where)  # before the solver is compiled
     if save:
         _check_savable(save, rounds * seeds)
-    allowed = [metric.name for metric in all_metrics(match.game) if metric.reason_undefined(match.game) is None]
+    defined = metrics.all_metrics(match.game)
+    allowed = [metric.name for metric in defined if metric.reason_undefined(match.game) is None]
+    usual = [name for name in default_metrics(match.game) if name in allowed] or allowed
     decisive = [_DECISIVE] if _DECISIVE in allowed else []  # a game without a value has none
-    keep: list[Keep] = ["actions", "rewards"] if save else [] if decisive else ["rewards"]
-    with progress_bar(printable(str(match)), match.rounds, _long_line(match, seeds)) as advance, announce_compilation():
-        result = simulate(
+    keep: list[engine.Keep] = ["actions", "rewards"] if save else [] if decisive else ["rewards"]
+    low, high = map(duration, times := progress.declared_range(match, seeds))
+    line = f"playing: {low} to {high}, by the declared costs of the learners" if times[1] >= _LONG else ""
+    with progress_bar(printable(str(match)), match.rounds, line) as advance, cache.announce_compilation():
+        result = engine.simulate(
             match,
-            range(first_seed, first_seed + seeds),
+            numbers,
             record="last",
-            metrics=[*(metric or (["all"] if as_json else _default_metrics(match, allowed))), *decisive],
+            metrics=[*(metric or (["all"] if as_json else usual)), *decisive],
             keep=keep,
             progress=advance,
             device=where,
         )
     if save:
         _save_rounds(result, save)
-    estimates = _estimates(result)
-    sentence = (
-        _outcome_sentence(match, cast("Estimate", estimates[_DECISIVE])) if decisive else _earned_sentence(result)
-    )
+    finals = {name: result.final(name) for name in result.metrics}
+    estimates = {  # None for a metric that is infinite in a run
+        name: statistics.mean_interval(values) if all(map(isfinite, values)) else None
+        for name, values in finals.items()
+    }
+    earned = {  # by each seat, in a round
+        seat: statistics.mean_interval(rewards.mean(axis=0))
+        for seat, rewards in zip(match.game.seats, result.kept.get("rewards", ()), strict=False)
+    }
+    regret = estimates[_DECISIVE] if decisive else None
     if decisive and metric and _DECISIVE not in metric and "all" not in metric:
         del estimates[_DECISIVE]
     if as_json:
-        print(json.dumps(_match_summary(result, estimates), allow_nan=False))
+        print(json.dumps(_match_summary(result, estimates, earned), allow_nan=False))
     else:
-        say(sentence)
+        say(_outcome_sentence(match, regret) if regret else _earned_sentence(result))
         print()
-        _print_match(result, estimates)
+        _print_match(result, estimates, earned)
+
+
+def _seeds(first: int, count: int) -> range:
+    """Return the seeds of --first-seed and --seeds."""
+    from coebl.engine.simulate import MOST_SEEDS
+
+    check_integer("--seeds", count, 1, MOST_SEEDS)
+    check_integer("--first-seed", first, 0, 2**63 - count)  # results keep seeds as 64-bit numbers
+    return range(first, first + count)
 
 
 def _learners(row: str | None, column: str | None, players: str | None) -> list[str]:
@@ -128,13 +152,6 @@ def _learners(row: str | None, column: str | None, players: str | None) -> list[
                 raise InputError(f"{name} is missing; accepted: --row and --column, or --players SPEC,SPEC,...")
         return [str(row), str(column)]
     return split_specs(players)
-
-
-def _default_metrics(match: Match, allowed: list[str]) -> list[str]:
-    """Return the metrics that are printed if none is selected: those of `simulate` that the game allows, or all."""
-    from coebl.engine.simulate import default_metrics
-
-    return [name for name in default_metrics(match.game) if name in allowed] or allowed
 
 
 def _check_savable(path: Path, lines: int) -> None:
@@ -151,14 +168,12 @@ def _check_savable(path: Path, lines: int) -> None:
     require("polars")
 
 
-def _save_rounds(result: Result, path: Path) -> None:
+def _save_rounds(result: engine.Result, path: Path) -> None:
     """Write a line per run and round: seed, round, and the actions and rewards of both players.
 
     Actions are numbered from 0; genomes are strings of bits.
     """
     import numpy as np
-
-    from coebl.core.files import write_whole
 
     rounds, runs = result.kept["rewards"][0].shape
     columns: dict[str, Any] = {
@@ -177,32 +192,20 @@ def _save_rounds(result: Result, path: Path) -> None:
     write_whole(path, buffer.getvalue())
 
 
-def _long_line(match: Match, seeds: int) -> str:
-    """The announcement of a match that may take long, by the declared costs of its learners; otherwise empty."""
-    from coebl.study.progress import declared_range
-
-    low, high = declared_range(match, seeds)
-    return (
-        f"playing: {duration(low)} to {duration(high)}, by the declared costs of the learners" if high >= _LONG else ""
-    )
-
-
-def _estimates(result: Result) -> dict[str, Estimate | None]:
-    """The mean of every metric after the last round, with its interval; None if it is infinite in a run."""
-    import numpy as np
-
-    from coebl.evidence.statistics import mean_interval
-
-    finals = {name: result.final(name) for name in result.metrics}
-    return {name: mean_interval(values) if np.isfinite(values).all() else None for name, values in finals.items()}
-
-
-def _plain(estimate: Estimate | None, *keys: str) -> dict[str, float | None]:
+def _plain(estimate: statistics.Estimate | None, *keys: str) -> dict[str, float | None]:
     """Return the numbers of an estimate for JSON; None where there are none."""
     return {key: finite(getattr(estimate, key, None)) for key in keys or ("mean", "low", "high", "sd")}
 
 
-def _match_summary(result: Result, estimates: dict[str, Estimate | None]) -> dict[str, Any]:
+def _lacks_value(match: engine.Match) -> bool:
+    return "value" in getattr(match.game, "unknown", ())
+
+
+def _match_summary(
+    result: engine.Result,
+    estimates: dict[str, statistics.Estimate | None],
+    earned: dict[str, statistics.Estimate],
+) -> dict[str, Any]:
     match = result.match
     return {
         "game": match.game.spec or match.game.name,
@@ -213,77 +216,56 @@ def _match_summary(result: Result, estimates: dict[str, Estimate | None]) -> dic
         "device": result.device,
         "noise": str(match.game.noise),
         "first_seed": int(result.seeds[0]),
-        "value": None if _lacks_value(match) else cast("Game", match.game).value,
-        **({"rewards": _rewards_summary(result)} if "rewards" in result.kept else {}),
+        "value": None if _lacks_value(match) else cast("games.Game", match.game).value,
+        **({"rewards": {seat: _plain(mean) for seat, mean in earned.items()}} if earned else {}),
         "metrics": {name: _plain(estimate) for name, estimate in estimates.items()},
     }
 
 
-def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
-    from coebl.games import TensorGame
-
-    match = result.match
+def _print_match(
+    result: engine.Result,
+    estimates: dict[str, statistics.Estimate | None],
+    earned: dict[str, statistics.Estimate],
+) -> None:
+    match, game = result.match, result.match.game
     where = f", on {result.device}" * (result.device != "cpu")
-    print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {match.game.noise}{where}")
-    if isinstance(match.game, TensorGame):
+    print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {game.noise}{where}")
+    rows: list[dict[str, str]] = []
+    if isinstance(game, games.TensorGame):
         print("rewards a round, means over the runs with 95 % intervals (Student)\n")
-        _print_rewards(result)
+        for (seat, found), player in zip(earned.items(), match.players, strict=True):
+            cells = dict(
+                zip(("mean", "95 % interval"), interval_cells(found.mean, found.low, found.high, found.n), strict=True)
+            )
+            security = f"{game.security(seat).value:.4g}"  # what its security strategy would earn at least
+            rows.append({"seat": printable(seat), "learner": str(player), **cells, "security": security})
+        print_table(rows, right=["mean", "security"])
         print()
     else:
-        print(f"value of the game {'not known' if _lacks_value(match) else tidy_value(cast('Game', match.game))}\n")
-    least, largest = match.game.ranges[0]
+        print(f"value of the game {'not known' if _lacks_value(match) else tidy_value(cast('games.Game', game))}\n")
+    least, largest = game.ranges[0]
     rows = []
     for name, estimate in estimates.items():
-        if estimate is None:
-            rows.append((name, "infinite", "an action outside the equilibrium is played"))
-            continue
-        ends = result.classes[name].within_bounds(estimate.low, estimate.high, largest - least)
-        rows.append((name, *interval_cells(estimate.mean, *ends, estimate.n)))
-    print_table(["after the last round", "mean", "95 % interval (Student)"], rows, right=["mean"])
+        mean, interval = "infinite", "an action outside the equilibrium is played"
+        if estimate is not None:
+            bounds = result.classes[name].within_bounds(estimate.low, estimate.high, largest - least)
+            mean, interval = interval_cells(estimate.mean, *bounds, estimate.n)
+        rows.append({"after the last round": name, "mean": mean, "95 % interval (Student)": interval})
+    print_table(rows, right=["mean"])
 
 
-def _mean_rewards(result: Result) -> list[Estimate]:
-    """The mean reward of a round of each seat."""
-    from coebl.evidence.statistics import mean_interval
-
-    return [mean_interval(rewards.mean(axis=0)) for rewards in result.kept["rewards"]]
-
-
-def _rewards_summary(result: Result) -> dict[str, dict[str, float | None]]:
-    """The mean reward of a round of each seat, for --json."""
-    earned = zip(result.match.game.seats, _mean_rewards(result), strict=True)
-    return {seat: _plain(mean) for seat, mean in earned}
-
-
-def _print_rewards(result: Result) -> None:
-    """Print what each seat of a game that is not zero-sum earns, and what its security strategy would earn at least."""
-    game: Any = result.match.game
-    rows = []
-    for seat, player, earned in zip(game.seats, result.match.players, _mean_rewards(result), strict=True):
-        cells = interval_cells(earned.mean, earned.low, earned.high, earned.n)
-        rows.append((printable(seat), str(player), *cells, f"{game.security(seat).value:.4g}"))
-    print_table(["seat", "learner", "mean", "95 % interval", "security"], rows, right=["mean", "security"])
-
-
-def _lacks_value(match: Match) -> bool:
-    return "value" in getattr(match.game, "unknown", ())
-
-
-def _earned_sentence(result: Result) -> str:
+def _earned_sentence(result: engine.Result) -> str:
     """A sentence about the rewards, for a game without a value, which would separate the players."""
-    from coebl.evidence.statistics import mean_interval
-    from coebl.games import TensorGame
-
-    together = len(result.match.players) != 2 or isinstance(result.match.game, TensorGame)
+    together = len(result.match.players) != 2 or isinstance(result.match.game, games.TensorGame)
     rewards = sum(result.kept["rewards"]) if together else result.kept["rewards"][0]
-    earned = mean_interval(rewards.mean(axis=0))
+    earned = statistics.mean_interval(rewards.mean(axis=0))
     interval = "in a single run" if earned.n == 1 else f"95 % interval {earned.low:.2g} .. {earned.high:.2g}"
     if together:
         return f"Together the players earn {earned.mean:.3g} a round, {interval}."
     return f"The row player earns {earned.mean:.2g} a round, {interval}; the value of the game is not known."
 
 
-def _outcome_sentence(match: Match, regret: Estimate) -> str:
+def _outcome_sentence(match: engine.Match, regret: statistics.Estimate) -> str:
     """A sentence about the winner, judged by the regret of the row player."""
     low, high = match.game.ranges[0]
     if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding
@@ -306,17 +288,13 @@ def _outcome_sentence(match: Match, regret: Estimate) -> str:
     )
 
 
-_QUANTILES = {"a quarter": 0.25, "half": 0.5, "three quarters": 0.75}
-
-
 @opt.app.command("runtime")
 def runtime_command(
     algorithm: Annotated[str, typer.Argument(metavar="SPEC", help="A search, or a learner that plays itself.")],
     game: opt.GameSpec,
     budget: Annotated[float, opt.decimal("N", "The most rounds of a run, such as 1e7.", least=1)] = 1e6,
     until: Annotated[
-        str | None,
-        opt.option("CONDITION", 'By default "optimum" for a search, else "exploitability < 0.1".'),
+        str | None, opt.option("CONDITION", 'By default "optimum" for a search, else "exploitability < 0.1".')
     ] = None,
     seeds: Annotated[int, opt.integer("Number of runs.")] = 20,
     first_seed: opt.FirstSeed = 0,
@@ -333,66 +311,39 @@ def runtime_command(
       coebl runtime cga --game diagonal:n=100,space=bits --until "exploitability < 0.1"
       coebl runtime kin --game diagonal:n=5 --budget 3000 --until "exploitability < 0.1"
     """
-    from coebl.engine import Match, simulate
-    from coebl.engine.simulate import MOST_SEEDS
-    from coebl.engine.until import HittingTime, Until
-    from coebl.evidence.runtimes import Runtimes
-    from coebl.kernels.cache import announce_compilation
-    from coebl.search import Search
-
     if not isfinite(budget) or budget != int(budget):
         raise InputError(f"--budget is {budget:g}; accepted: an integer, such as 100000 or 1e7.")
-    match = Match.of(game, algorithm, algorithm, int(budget), noise)
-    check_integer("--seeds", seeds, 1, MOST_SEEDS)
-    check_integer("--first-seed", first_seed, 0, 2**63 - seeds)
-    condition = Until.parse(until or ("optimum" if isinstance(match.row, Search) else "exploitability < 0.1"))
+    match = engine.Match.of(game, algorithm, algorithm, int(budget), noise)
+    numbers = _seeds(first_seed, seeds)
+    default = "optimum" if isinstance(match.row, search.Search) else "exploitability < 0.1"
+    condition = conditions.Until.parse(until or default)
     suffix = opt.figure_format("--plot", plot) if plot else ""  # before anything is run
-    with progress_bar(printable(str(match)), match.rounds) as advance, announce_compilation():
-        result = simulate(match, range(first_seed, first_seed + seeds), metrics=[], until=condition, progress=advance)
-    runs = Runtimes.of(result.final(HittingTime.name), match.rounds)
+    with progress_bar(printable(str(match)), match.rounds) as advance, cache.announce_compilation():
+        result = engine.simulate(match, numbers, metrics=[], until=condition, progress=advance)
+    runs = runtimes.Runtimes.of(result.final(conditions.HittingTime.name), match.rounds)
+    name, share, ert = match.game.spec or match.game.name, runs.share(), runs.ert()
     if plot:
-        from coebl.plots import plot_ecdf, save
-
-        save(plot_ecdf({str(match.row): runs}).figure, plot.parent, plot.stem, [suffix])
+        plots.save(plots.plot_ecdf({str(match.row): runs}).figure, plot.parent, plot.stem, [suffix])
     if ioh:
-        from coebl.evidence.runtimes import Problem, write_ioh
-
-        name = match.game.spec or match.game.name
-        write_ioh(ioh, str(match.row), {Problem(1, name, match.game.spaces[0].width): runs})
+        problem = runtimes.Problem(1, name, match.game.spaces[0].width)
+        runtimes.write_ioh(ioh, str(match.row), {problem: runs})
     if as_json:
-        print(json.dumps(_runtime_summary(match, condition, runs), allow_nan=False))
-    else:
-        _print_runtimes(match, str(condition), runs)
-
-
-def _runtime_summary(match: Match, until: object, runs: Runtimes) -> dict[str, Any]:
-    estimates = {"share": runs.share(), "ert": runs.ert()}
-    return {
-        "game": match.game.spec or match.game.name,
-        "algorithm": str(match.row),
-        "noise": str(match.game.noise),
-        "until": str(until),
-        "budget": match.rounds,
-        "times": runs.times,
-        **{name: _plain(estimate, "mean", "low", "high") for name, estimate in estimates.items()},
-    }
-
-
-def _print_runtimes(match: Match, until: str, runs: Runtimes) -> None:
-    from coebl.evidence.runtimes import time_text
-
-    game = printable(match.game.spec or match.game.name)
-    print(f"{printable(str(match.row))} on {game}, noise {match.game.noise}, until {until}")
+        labels = {"game": name, "algorithm": str(match.row), "noise": str(match.game.noise), "until": str(condition)}
+        estimates = {"share": _plain(share, "mean", "low", "high"), "ert": _plain(ert, "mean", "low", "high")}
+        print(json.dumps(labels | {"budget": match.rounds, "times": runs.times} | estimates, allow_nan=False))
+        return
+    print(f"{printable(str(match.row))} on {printable(name)}, noise {match.game.noise}, until {condition}")
     print(f"{counted(runs.hits, 'run')} of {len(runs.times)} hit within {runs.budget:,} rounds\n")
-    share, ert = runs.share(), runs.ert()
-    rows = [
-        ("share of runs", f"{share.mean:.3f}", f"{share.low:.3f} .. {share.high:.3f} (Wilson)"),
-        ("expected running time", time_text(ert.mean), f"{time_text(ert.low)} .. {time_text(ert.high)} (bootstrap)"),
-    ]
+    mean, *ends = map(runtimes.time_text, (ert.mean, ert.low, ert.high))
+    table = {
+        "share of runs": (f"{share.mean:.3f}", f"{share.low:.3f} .. {share.high:.3f} (Wilson)"),
+        "expected running time": (mean, f"{' .. '.join(ends)} (bootstrap)"),
+    }
     for words, quantile in _QUANTILES.items():
         time = runs.quantile(quantile)
-        rows.append((f"{words} of the runs hit by", f"{time:,}" if time is not None else "not yet", ""))
-    print_table(["", "estimate", "95 % interval"], rows, right=["estimate"])
+        table[f"{words} of the runs hit by"] = (f"{time:,}" if time is not None else "not yet", "")
+    rows = [{"": title, "estimate": number, "95 % interval": ends} for title, (number, ends) in table.items()]
+    print_table(rows, right=["estimate"])
 
 
 # A person against a learner
@@ -419,18 +370,14 @@ def play_command(
       coebl play --game rps --against coebl:c=2
       coebl play --game matching-pennies --against exp3 --rounds 50
     """
-    from coebl.engine import Player
-    from coebl.games import parse_game, parse_matrix
-    from coebl.kernels.cache import announce_compilation
-
     check_integer("--rounds", rounds, 1, 10**6)
-    played = parse_matrix(parse_game(game, "none"))
+    played = games.parse_matrix(games.parse_game(game, "none"))
     if len(played.row_labels) > 1000:
         raise InputError(
             f"--game is {game}, of {len(played.row_labels)} actions; accepted: at most 1000 to choose from."
         )
-    with announce_compilation():
-        learner = Player(
+    with cache.announce_compilation():
+        learner = engine.Player(
             against,
             played.column_labels,
             played.row_labels,
@@ -487,7 +434,7 @@ def _answers(labels: Sequence[str], rounds: int) -> Iterator[int]:
             say(f"  {one_line(words, 40)!r} is {reason}; accepted: {_listed(labels)}, or q to stop.", hang=4)
 
 
-def _sum_up(game: Game, mine: Counter[int], score: float, policy: Floats) -> None:
+def _sum_up(game: games.Game, mine: Counter[int], score: float, policy: Floats) -> None:
     """Print the score, and the policy that the learner would have played next beside an equilibrium."""
     rounds = mine.total()
     if not rounds:
@@ -501,8 +448,12 @@ def _sum_up(game: Game, mine: Counter[int], score: float, policy: Floats) -> Non
     say(f"Its policy now is below. Best against it: {game.row_labels[best]}, worth {answers[best]:+.3f}.")
     star = game.solution.column
     shown = sorted(range(len(policy)), key=lambda action: (-policy[action], action))[:_LISTED]
-    rows = [(game.column_labels[a], f"{policy[a]:.3f}", "#" * round(30 * policy[a]), f"{star[a]:.3f}") for a in shown]
-    print_table(["its action", "policy", "", "equilibrium"], rows, right=["policy", "equilibrium"], wrap=["its action"])
+    rows = [
+        {"its action": game.column_labels[a], "policy": f"{policy[a]:.3f}", "": "#" * round(30 * policy[a])}
+        | {"equilibrium": f"{star[a]:.3f}"}
+        for a in shown
+    ]
+    print_table(rows, right=["policy", "equilibrium"], wrap=["its action"])
     yours = ", ".join(f"{game.row_labels[action]} {count}" for action, count in mine.most_common(_LISTED))
     say(f"You played {yours}.", hang=2)
 

@@ -1,9 +1,10 @@
-"""The application that the commands belong to, and the options that several of them share."""
+"""The application that the commands belong to, the options that several of them share, and lazy imports."""
 
 from __future__ import annotations
 
+import importlib
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,21 @@ from coebl.core.specs import split_specs
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
+class _Lazy:
+    """A module of coebl that is imported when one of its names is first used, so that help is quick."""
+
+    def __init__(self, name: str) -> None:
+        self._name = f"coebl.{name}"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._name), name)
+
+
+def lazy(*names: str) -> Iterator[Any]:
+    """Return modules of coebl that are imported on first use."""
+    return map(_Lazy, names)
+
+
 class BadValue(typer.BadParameter):
     """An option's value that is not accepted; the message is the value and what is accepted."""
 
@@ -24,7 +40,7 @@ class BadValue(typer.BadParameter):
         return f"{name if name.startswith('-') else name.upper()} is {self.message}"
 
 
-def _number_parser(kind: Callable[[str], Any], accepted: str, least: float | None) -> Callable[[str], Any]:
+def _number(kind: Callable[[str], Any], accepted: str, least: float | None) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:
             number = kind(text)
@@ -39,14 +55,12 @@ def _number_parser(kind: Callable[[str], Any], accepted: str, least: float | Non
 
 def integer(help: str, *names: str, least: int | None = None) -> Any:
     """An option that takes an integer."""
-    return typer.Option(
-        *names, metavar="N", parser=_number_parser(int, "an integer, in digits alone", least), help=help
-    )
+    return typer.Option(*names, metavar="N", parser=_number(int, "an integer, in digits alone", least), help=help)
 
 
 def decimal(metavar: str, help: str, least: float | None = None) -> Any:
     """An option that takes a number."""
-    return typer.Option(metavar=metavar, parser=_number_parser(float, "a number such as 0.5", least), help=help)
+    return typer.Option(metavar=metavar, parser=_number(float, "a number such as 0.5", least), help=help)
 
 
 def _path(text: str) -> Path:

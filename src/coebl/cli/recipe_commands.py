@@ -21,12 +21,19 @@ from coebl.core.errors import InputError
 from coebl.core.text import counted
 
 if TYPE_CHECKING:
+    from coebl import backend, papers, plots, study
     from coebl.cli.terminal import Advance
+    from coebl.evidence import judge
     from coebl.evidence.judge import Outcome, Verdict
-    from coebl.papers import Paper
-    from coebl.study import Results, RunSummary, Study
-    from coebl.tournament.outcome import Finished
-    from coebl.tournament.suite import Suite
+    from coebl.papers import reproduce
+    from coebl.report import head_to_head, page
+    from coebl.study import workers as processes
+    from coebl.tournament import outcome
+    from coebl.tournament import suite as suites
+else:
+    backend, papers, plots, study, judge = opt.lazy("backend", "papers", "plots", "study", "evidence.judge")
+    reproduce, head_to_head, page = opt.lazy("papers.reproduce", "report.head_to_head", "report.page")
+    processes, outcome, suites = opt.lazy("study.workers", "tournament.outcome", "tournament.suite")
 
 DEFAULT = "ijcai2025"
 PAGE = "report.html"  # in a study's folder
@@ -68,30 +75,17 @@ def tournament_command(
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
       coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
-    from coebl.backend import backend_for, check_device
-    from coebl.study import Results
-    from coebl.tournament.outcome import finish
-    from coebl.tournament.suite import (
-        field_of,
-        left_out,
-        read_suite,
-        read_tournament,
-        shortest,
-        size_text,
-        split_list,
-        subjects_of,
-    )
-
-    chosen = read_suite(suite)
-    chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
-    named = split_list(learners or [])
-    field = subjects_of(chosen, named) if chosen.subject else field_of(chosen, named)
-    where = check_device("cpu" if device is None else device)
+    chosen = suites.read_suite(suite)
+    chosen = (chosen.shortened() if quick else chosen).played_on(suites.split_list(games or []), rounds)
+    named = suites.split_list(learners or [])
+    field = suites.subjects_of(chosen, named) if chosen.subject else suites.field_of(chosen, named)
+    where = backend.check_device("cpu" if device is None else device)
     if dask is None:
-        backend_for(where)  # before anything is written
-    study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, where)
-    print(f"{chosen.title}: {size_text(study)}")
-    if not chosen.subject and not set(shortest(named)) & set(shortest(chosen.learners)) and (others := left_out(field)):
+        backend.backend_for(where)  # before anything is written
+    played = suites.read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, where)
+    print(f"{chosen.title}: {suites.size_text(played)}")
+    adds = not set(suites.shortest(named)) & set(suites.shortest(chosen.learners))
+    if not chosen.subject and adds and (others := suites.left_out(field)):
         say(f"The learners of the suite play. --learners adds others of the package: {', '.join(others)}.")
     command = opt.command_line(
         "tournament",
@@ -105,30 +99,30 @@ def tournament_command(
         out=out,
     )
     with resume_hint(command, workers, dask):
-        summary = run_study(study, out, workers, dask, command)
+        summary = run_study(played, out, workers, dask, command)
         if chosen.subject:
-            files = _print_trial(chosen, field, study, out, command)
+            trial = outcome.finish_trial(chosen, field, played, out, command)
+            _print_trial(trial)
+            files = trial.files
         else:
-            outcome = finish(chosen, study, out, command, named)
+            finished = outcome.finish(chosen, played, out, command, named)
             print()
-            _print_standings(outcome, details)
+            _print_standings(finished, details)
             if quick:
                 say(chosen.description)
-            files = outcome.files
-        print_notices(Results(out))
+            files = finished.files
+        print_notices(study.Results(out))
     print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)
 
 
-def _print_standings(finished: Finished, details: bool) -> None:
+def _print_standings(finished: outcome.Finished, details: bool) -> None:
     """Print the ranking and the sentences about it; with details, all columns and their meanings."""
-    from coebl.tournament.outcome import columns_of, table_of
-
-    columns = [column for column in columns_of(finished.standings.general) if details or column.brief]
+    columns = [column for column in outcome.columns_of(finished.standings.general) if details or column.brief]
     header = [column.header for column in columns]
-    right = {*header} - {"95 %", "learner", "kind"}
-    print_table(header, table_of(finished.standings, columns), right=right, wrap=["learner"])
+    rows = [dict(zip(header, row, strict=True)) for row in outcome.table_of(finished.standings, columns)]
+    print_table(rows, right={*header} - {"95 %", "learner", "kind"}, wrap=["learner"])
     print()
     for column in columns if details else ():
         if column.meaning:
@@ -142,20 +136,16 @@ def _print_standings(finished: Finished, details: bool) -> None:
         say(f"{'; '.join(amounts)}. For all columns, add --details.")
 
 
-def _print_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path, command: str) -> Path:
-    """Judge the statements about the tested learners, and print the verdicts, then the failures."""
-    from coebl.evidence.judge import AIM_LEGEND, aim_failures, aim_paragraphs
-    from coebl.tournament.outcome import finish_trial
-
-    outcome = finish_trial(suite, subjects, study, out, command)
-    for contest, verdicts in outcome.trials:
+def _print_trial(trial: outcome.TrialOutcome) -> None:
+    """Print the verdicts on the statements about the tested learners, then the failures."""
+    for contest, verdicts in trial.trials:
         print()
         say(contest.subject, "bold")
-        for line in (*aim_paragraphs(verdicts), *(line for verdict in verdicts for line in aim_failures(verdict))):
+        failures = (line for verdict in verdicts for line in judge.aim_failures(verdict))
+        for line in (*judge.aim_paragraphs(verdicts), *failures):
             say(line)
-    for line in (AIM_LEGEND, *outcome.notes):
+    for line in (judge.AIM_LEGEND, *trial.notes):
         say(line)
-    return outcome.files
 
 
 @opt.app.command("reproduce")
@@ -185,21 +175,19 @@ def reproduce_command(
       coebl reproduce --quick --set c=1
       coebl reproduce --claim C9 --claim C14 --dask tcp://scheduler:8786
     """
-    from coebl.papers import load_paper
-    from coebl.papers.reproduce import reproduce
-
-    chosen = load_paper(paper).changed(change) if change else load_paper(paper)
+    chosen = papers.load_paper(paper)
+    chosen = chosen.changed(change) if change else chosen
     figures, claims = figure or [], claim or []
     command = opt.command_line(
         "reproduce", *[paper] * (paper != DEFAULT), quick=quick, figure=figures, claim=claims, set=change
     )
     resume = f"{command} {shlex.join(['--out', str(out)])}"
 
-    def run(study: Study, folder: Path) -> RunSummary:
-        return run_study(study, folder, workers, dask, resume)
+    def run(planned: study.Study, folder: Path) -> study.RunSummary:
+        return run_study(planned, folder, workers, dask, resume)
 
     with resume_hint(resume, workers, dask):
-        made = reproduce(
+        made = reproduce.reproduce(
             chosen,
             out,
             quick=quick,
@@ -230,7 +218,7 @@ def _drawing(title: str) -> AbstractContextManager[Advance | None]:
     return progress_bar(title, line=f"drawing {title}; this takes a while")
 
 
-def _print_outcome(paper: Paper, verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
+def _print_outcome(paper: papers.Paper, verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
     """Print the verdicts, with their reasons or as marks; then, if all claims are judged, a sentence about them."""
     if details:
         print_reasons(verdicts, paper.titles)
@@ -250,30 +238,28 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
     """Print a row per claim with a mark per variant, with `titles` by id, and what the marks mean."""
     from rich.text import Text
 
-    from coebl.evidence.judge import MARKS, MEANINGS, mark
-
-    marks = MARKS if can_show("".join(MARKS.values())) else _ASCII_MARKS
-    variants = list(dict.fromkeys(verdict.variant for verdict in verdicts))
-    rows: dict[str, list[str | Text]] = {}
+    marks = judge.MARKS if can_show("".join(judge.MARKS.values())) else _ASCII_MARKS
+    rows: dict[str, dict[str, str | Text]] = {}
     for verdict in verdicts:
-        text = mark(verdict.verdict, (check.verdict for check in verdict.checks), marks)
-        rows.setdefault(verdict.id, [verdict.id, verdict.text]).append(Text(text, STYLES[verdict.verdict]))
-    columns = [titles[variant] for variant in variants]
-    print_table(["", "claim", *columns], rows.values(), wrap=["claim", *columns])
-    legend = [Text.assemble((marks[outcome], STYLES[outcome]), f" {meaning}") for outcome, meaning in MEANINGS.items()]
+        text = judge.mark(verdict.verdict, (check.verdict for check in verdict.checks), marks)
+        row = rows.setdefault(verdict.id, {"": verdict.id, "claim": verdict.text})
+        row[titles[verdict.variant]] = Text(text, STYLES[verdict.verdict])
+    print_table([*rows.values()], wrap=["claim", *titles.values()])
+    legend = [
+        Text.assemble((marks[verdict], STYLES[verdict]), f" {meaning}")
+        for verdict, meaning in judge.MEANINGS.items()
+    ]
     console().print(Text("   ").join(legend))
 
 
 def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
     """Print every claim in the words of the paper, with the numbers that decided in each variant, and a tally."""
-    from coebl.evidence.judge import outcome_word, reasons
-
     say(f"    {'verdict':<16}measured [95 % interval] against the threshold", hang=16)
     tally: dict[str, Counter[Outcome]] = {}
     for id, of_claim in groupby(verdicts, key=lambda verdict: verdict.id):
         groups: dict[tuple[str, ...], list[Verdict]] = {}
         for verdict in of_claim:
-            groups.setdefault(reasons(verdict), []).append(verdict)
+            groups.setdefault(judge.reasons(verdict), []).append(verdict)
             tally.setdefault(titles[verdict.variant], Counter())[verdict.verdict] += 1
         print()
         say(f"{id:<4}{next(iter(groups.values()))[0].text}", hang=4)
@@ -284,8 +270,10 @@ def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> Non
                 say(f"        {line}")
     print()
     print_table(
-        ["", *map(outcome_word, STYLES)],
-        [[title, *(str(count[outcome]) for outcome in STYLES)] for title, count in tally.items()],
+        [
+            {"": title} | {judge.outcome_word(verdict): str(count[verdict]) for verdict in STYLES}
+            for title, count in tally.items()
+        ]
     )
 
 
@@ -311,8 +299,6 @@ def claims_command(
       coebl claims reproduction --set c=1
       coebl claims reproduction --json
     """
-    from coebl.evidence import judge
-
     opt.reject_both("--json", "--markdown", both=as_json and as_markdown)
     paper, results = _paper_and_results(folder, change)
     verdicts = paper.judge(results, claim or None)
@@ -322,8 +308,8 @@ def claims_command(
         print(judge.as_markdown(verdicts, paper.titles), end="")
     else:
         _print_outcome(paper, verdicts, folder, details=details or bool(claim))
-        page = folder / PAGE
-        print(f"page: {page}" if page.exists() else f"for a page: coebl report {shlex.quote(str(folder))}")
+        there = (folder / PAGE).exists()
+        print(f"page: {folder / PAGE}" if there else f"for a page: coebl report {shlex.quote(str(folder))}")
 
 
 @opt.app.command("figures")
@@ -344,21 +330,17 @@ def figures_command(
       coebl figures reproduction
       coebl figures reproduction --figure rps-self-play --variant text --format pdf
     """
-    from coebl.papers.reproduce import draw
-    from coebl.plots import FORMATS
-    from coebl.study.workers import cores
-
     target = out or folder / "figures"
     paper, results = _paper_and_results(folder)
     with _drawing("the figures") as progress:
-        paths = draw(
+        paths = reproduce.draw(
             paper,
             results,
             target,
             names=figure,
             variants=variant,
-            formats=format or FORMATS,
-            workers=workers or cores(),
+            formats=format or plots.FORMATS,
+            workers=workers or processes.cores(),
             progress=progress,
             within=folder,
         )
@@ -381,29 +363,23 @@ def report_command(
       coebl report reproduction --open
       coebl report results --out page.html
     """
-    from coebl.papers import paper_of
-    from coebl.papers.reproduce import write_report
-    from coebl.report.head_to_head import tournament_section
-    from coebl.report.page import Presentation, write_page
-    from coebl.study import Results
-
-    results = Results(folder)
+    results = study.Results(folder)
     if not results.matches():
         raise InputError(results.why_empty())
     path = out or folder / PAGE
-    paper = _paper_and_results(folder, change)[0] if change else paper_of(results.store.name)
+    paper = _paper_and_results(folder, change)[0] if change else papers.paper_of(results.store.name)
     with progress_bar("the page"):
         if paper:
-            write_report(paper, results, path, paper.judge(results))
+            reproduce.write_report(paper, results, path, paper.judge(results))
         else:
             store = results.store
-            section = tournament_section(folder)
-            shown = Presentation(
-                store.title or store.name,
-                store.description,
+            section = head_to_head.tournament_section(folder)
+            shown = page.Presentation(
+                store.words("title") or store.name,
+                store.words("description"),
                 family="the pairings of a game" if section else "all pairings",  # as the duels of a tournament
             )
-            write_page(results, path, shown, sections=[section] if section else [])
+            page.write_page(results, path, shown, sections=[section] if section else [])
     print(f"page: {path}")
     if show:
         import webbrowser
@@ -412,13 +388,10 @@ def report_command(
             print("there is no browser here to open it with", file=sys.stderr)
 
 
-def _paper_and_results(folder: Path, change: str | None = None) -> tuple[Paper, Results]:
+def _paper_and_results(folder: Path, change: str | None = None) -> tuple[papers.Paper, study.Results]:
     """The paper whose study was run into a folder, with one thing changed if asked for, and its results."""
-    from coebl.papers import paper_of
-    from coebl.study import Results
-
-    results = Results(folder)
-    paper = paper_of(results.store.name)
+    results = study.Results(folder)
+    paper = papers.paper_of(results.store.name)
     if paper is None:
         raise InputError(
             f"{folder}: this is the study {results.store.name}, not that of a paper; accepted: the folder of "

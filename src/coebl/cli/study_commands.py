@@ -7,7 +7,7 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import groupby, islice
@@ -21,22 +21,35 @@ from coebl.cli import options as opt
 from coebl.cli.terminal import interval_bar, interval_cells, print_table, progress_bar, say
 from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path, write_whole
-from coebl.core.text import counted, csv_text, duration, finite
+from coebl.core.specs import without_folder
+from coebl.core.text import counted, csv_text, duration, finite, in_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from coebl.evidence.compare import Comparison, Contest
-    from coebl.naming import Known
-    from coebl.study import Results, RunSummary, Study
-    from coebl.study.results import SummaryRow
+    from coebl import backend, learners, metrics, naming, plots, study
+    from coebl.evidence import compare, explain
+    from coebl.kernels import cache
+    from coebl.plots import explained
+    from coebl.report import latex
+    from coebl.study import errors, plan, progress, results, runner, store, workers
+else:
+    backend, learners, metrics, naming, plots, study = opt.lazy(
+        "backend", "learners", "metrics", "naming", "plots", "study"
+    )
+    explain, cache, explained, latex = opt.lazy("evidence.explain", "kernels.cache", "plots.explained", "report.latex")
+    errors, plan, progress, runner, store, workers = opt.lazy(
+        "study.errors", "study.plan", "study.progress", "study.runner", "study.store", "study.workers"
+    )
 
 StudyFile = Annotated[Path, opt.path_argument("FILE", "The TOML file of a study.")]
+FigureFile = Annotated[Path | None, opt.path("FILE", "An svg, png or pdf file; by default in DIR/figures.")]
 
 _MOST_CAUSES = 12  # causes of failures that are printed
 _WORST = 8  # matches that explain lists
 _SCREEN = 24  # lines, and learners of a ranking, that fit a screen
-_MEANS = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
+_RIGHT = ("round", "n", "mean", "difference", "runs that hit", "expected time", "median", "lost, %")
+_WRAP = ("game", "row", "column", "players", "better", "against")
 
 
 @opt.app.command("run")
@@ -61,66 +74,53 @@ def run_command(
       coebl run study.toml --out results --dask tcp://scheduler:8786
       coebl run study.toml --out results-cuda --device cuda
     """
-    from coebl.backend import check_device
-    from coebl.study import Results, read_study
-
-    study = read_study(file, None if device is None else check_device(device))
+    asked = study.read_study(file, None if device is None else backend.check_device(device))
     if dry_run:
-        _print_plan(study, out)
+        ahead = plan.make_plan(asked, None if store.is_new(out) else study.Store.open(out), dry=True)
+        for line in ahead.lines():
+            print(line)
+        _print_remarks(ahead.notes, ahead.left_alone)
+        print(f"{len(ahead.todo)} of {counted(ahead.found + len(ahead.todo), 'cell')} to run")
         return
     command = opt.command_line("run", str(file), out=out, device=device, cell_timeout=cell_timeout)
     with resume_hint(command, workers, dask):
-        summary = run_study(study, out, workers, dask, command, cell_timeout)
+        summary = run_study(asked, out, workers, dask, command, cell_timeout)
         if summary.finished or summary.used:
-            results = Results(out)
-            print_ranking(results, study)
-            print_times(results)
-            print_notices(results)
+            found = study.Results(out)
+            print_ranking(found, asked)
+            _print_times(found)
+            print_notices(found)
             name = shlex.quote(str(out))
             print(f"means: coebl results {name}; page: coebl report {name}")
     if summary.failed:
         raise typer.Exit(1)
 
 
-def _print_plan(study: Study, out: Path) -> None:
-    """Print the cells that a run would compute."""
-    from coebl.study import Store
-    from coebl.study.plan import make_plan
-    from coebl.study.store import is_new
-
-    plan = make_plan(study, None if is_new(out) else Store.open(out), dry=True)
-    for line in plan.lines():
-        print(line)
-    for note in plan.notes:
+def _print_remarks(notes: Sequence[str], left_alone: int) -> None:
+    for note in notes:
         print(printable(note), file=sys.stderr)
-    _print_left_alone(plan.left_alone)
-    print(f"{len(plan.todo)} of {counted(plan.found + len(plan.todo), 'cell')} to run")
-
-
-def _print_left_alone(count: int) -> None:
-    if count:
-        print(f"left alone: {counted(count, 'cell')} in the folder that the study does not ask for", file=sys.stderr)
+    if left_alone:
+        cells = counted(left_alone, "cell")
+        print(f"left alone: {cells} in the folder that the study does not ask for", file=sys.stderr)
 
 
 def run_study(
-    study: Study, out: Path, workers: int | None, dask: str | None, command: str, cell_timeout: float | None = None
-) -> RunSummary:
+    asked: study.Study,
+    out: Path,
+    processes: int | None,
+    dask: str | None,
+    command: str,
+    cell_timeout: float | None = None,
+) -> study.RunSummary:
     """Run a study and print how it ended; `command` resumes it, with options for where it runs added."""
-    from coebl.study import run
-    from coebl.study.workers import dask_executor
-
-    with nullcontext() if dask is None else dask_executor(dask) as executor:
-        summary = run(
-            study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command, rehearse=True
-        )
-    for note in summary.notes:
-        print(printable(note), file=sys.stderr)
-    _print_left_alone(summary.left_alone)
+    options: dict[str, Any] = {"workers": processes, "cell_timeout": cell_timeout, "command": command}
+    with nullcontext() if dask is None else workers.dask_executor(dask) as executor:
+        summary = study.run(asked, out, executor=executor, rehearse=True, **options)
+    _print_remarks(summary.notes, summary.left_alone)
     are = "is" if summary.used == 1 else "are"
     reused = f" ({counted(summary.used, 'cell')} of earlier runs {are} used)" if summary.used > summary.found else ""
-    print(
-        f"{counted(summary.finished, 'cell')} run, {summary.found} found{reused}, in {duration(summary.seconds)}: {out}"
-    )
+    time = duration(summary.seconds)
+    print(f"{counted(summary.finished, 'cell')} run, {summary.found} found{reused}, in {time}: {out}")
     for cause, count in islice(summary.causes.items(), _MOST_CAUSES):
         print(f"{counted(count, 'cell')} failed: {printable(cause)}", file=sys.stderr)
     if len(summary.causes) > _MOST_CAUSES:
@@ -131,11 +131,9 @@ def run_study(
 
 
 @contextmanager
-def resume_hint(command: str, workers: int | None, dask: str | None) -> Iterator[None]:
+def resume_hint(command: str, processes: int | None, dask: str | None) -> Iterator[None]:
     """Print how to resume if the block is stopped by Ctrl-C, SIGTERM or SIGHUP, or its workers are lost; then end."""
-    from coebl.study.errors import ClusterError, LostError
-
-    where = (f" --workers {workers}" if workers else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
+    where = (f" --workers {processes}" if processes else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
     numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))]  # by system
     before = {number: signal.getsignal(number) for number in numbers}
     for number, handler in before.items():
@@ -145,23 +143,17 @@ def resume_hint(command: str, workers: int | None, dask: str | None) -> Iterator
         yield
     except KeyboardInterrupt as interrupt:
         print(f"\ncoebl: stopped; to continue: {command}{where}", file=sys.stderr)
-        sys.exit(128 + (interrupt.number if isinstance(interrupt, _TerminatedError) else signal.SIGINT))
-    except LostError as error:
-        raise ClusterError(f"{error} To continue: {command}{where}") from None
+        sys.exit(128 + (interrupt.args[0] if interrupt.args else signal.SIGINT))
+    except errors.LostError as error:
+        raise errors.ClusterError(f"{error} To continue: {command}{where}") from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-class _TerminatedError(KeyboardInterrupt):
-    """A signal that ends programs, handled like an interrupt."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
 def _terminate(number: int, _: object) -> None:
-    raise _TerminatedError(number)
+    """Treat a signal that ends programs as an interrupt."""
+    raise KeyboardInterrupt(number)
 
 
 @opt.app.command("results")
@@ -191,41 +183,36 @@ def results_command(
       coebl results results --game rps --row ucb --round 100
       coebl results results --metric exploitability --latex
     """
-    from coebl.study import Results
-
-    results = Results(folder)
-    rows = results.summary(metric, round_, game, opt.seats(row, column, players))
+    found = study.Results(folder)
+    rows = found.summary(metric, round_, game, opt.seats(row, column, players))
     if not rows:
-        raise InputError(results.why_empty())
+        raise InputError(found.why_empty())
     selected = any((metric, game, row, column, players, round_))
     opt.reject_both("--latex", "--csv" if as_csv else "--json", both=as_latex and (as_csv or as_json))
     if as_latex:
-        from coebl.naming import known_to
-        from coebl.report.latex import latex_tables
-
-        print(latex_tables(rows, known_to(results)), end="")
+        print(latex.latex_tables(rows, naming.known_to(found)), end="")
         return
     seats = [f"player{seat}" for seat in range(3, 1 + max(len(row["players"]) for row in rows))]
-    columns = [*_MEANS[: _MEANS.index("round")], *seats, *_MEANS[_MEANS.index("round") :]]
+    columns = ["game", "noise", "row", "column", *seats, "round", "metric", "mean", "low", "high", "sd", "n"]
     listed = [{**row, **dict(zip(seats, row["players"][2:], strict=False))} for row in rows] if as_csv else rows
     if _print_plain(listed, columns, as_csv, as_json):
         return
     if not selected:
-        print_ranking(results)
-        print_times(results)
-    if details or selected or len(rows) <= _SCREEN:
+        print_ranking(found)
+        _print_times(found)
+    few = details or selected or len(rows) <= _SCREEN
+    if few:
         print("\n" * (not selected), end="")
-        _print_means(results, rows)
-        if details:
-            say(
-                "round: the last one, or that of --round; n: the number of seeds; mean: of the metric at that round, "
-                "over the seeds; 95 % interval: of that mean, by Student's t. Of runs that end at a condition, all is "
-                "at their end; the mean of hitting_time is the expected running time, with a bootstrap interval, and "
-                "that of hit the share of runs that hit, with Wilson's. For the metrics: coebl list metrics."
-            )
-        _print_notes(results, rows)
-    else:
-        _print_notes(results, rows)
+        _print_means(found, rows)
+    if details:
+        say(
+            "round: the last one, or that of --round; n: the number of seeds; mean: of the metric at that round, "
+            "over the seeds; 95 % interval: of that mean, by Student's t. Of runs that end at a condition, all is "
+            "at their end; the mean of hitting_time is the expected running time, with a bootstrap interval, and "
+            "that of hit the share of runs that hit, with Wilson's. For the metrics: coebl list metrics."
+        )
+    _print_notes(found, rows)
+    if not few:
         print(f"all {len(rows)} means: coebl results {shlex.quote(str(folder))} --details, or --game, --row, --metric")
 
 
@@ -239,26 +226,23 @@ def _print_plain(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], as_c
     return as_csv or as_json
 
 
-def print_notices(results: Results) -> None:
+def print_notices(found: study.Results) -> None:
     """Print the caveats of a study's results on stderr."""
-    for notice in results.notices():
+    for notice in found.notices():
         print(printable(notice), file=sys.stderr)
 
 
-def print_ranking(results: Results, study: Study | None = None) -> None:
+def print_ranking(found: study.Results, asked: study.Study | None = None) -> None:
     """Print the ranking of a folder, or of what a study asks for in it; nothing if no two learners met."""
-    from coebl.evidence.pairwise import rank
+    from coebl.evidence.pairwise import rank  # the package has a function of the module's name
 
-    ranking = rank(results, study)
+    ranking = rank(found, asked)
     if ranking is None:
         return
     names = ranking.names
     rows = ranking.table(names)
     print()
-    shown = [list(row.values()) for row in rows[:_SCREEN]]
-    print_table(list(rows[0]), shown, right={*rows[0]} - {"learner"}, wrap=["learner"])
-    if len(rows) > _SCREEN:
-        print(f"and {len(rows) - _SCREEN} more")
+    print_table(rows, right={*rows[0]} - {"learner"}, wrap=["learner"], most=_SCREEN)
     print()
     say(str(ranking), "bold")
     say("Ranked by score: wins minus losses, per pairing.")
@@ -271,74 +255,53 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
     )
 
 
-def print_times(results: Results) -> None:
+def _print_times(found: study.Results) -> None:
     """Print the hitting times of a folder; nothing if its runs do not end at a condition."""
     rows = [
         {"game": match.game, "noise": match.noise, "players": " v ".join(match.apart)}
         | {"rounds at most": f"{match.rounds:,}", **runs.described()}
-        for match, runs in results.runtimes().items()
+        for match, runs in found.runtimes().items()
     ]
-    if not rows:
-        return
-    print()
-    say(f"A run ends at {results.condition()}.", "bold")
-    _print_rows(rows[:_SCREEN], common=("noise", "rounds at most"))
-    if len(rows) > _SCREEN:
-        print(f"and {len(rows) - _SCREEN} more")
-    say("expected time: all rounds of all runs, divided by the number of runs that hit; 95 % interval: by bootstrap.")
+    if rows:
+        print()
+        say(f"A run ends at {found.condition()}.", "bold")
+        print_table(rows, _RIGHT, _WRAP, common=("noise", "rounds at most"), most=_SCREEN)
+        say("expected time: all rounds of all runs, divided by the number of hits; 95 % interval: by bootstrap.")
 
 
-def _print_means(results: Results, rows: list[SummaryRow]) -> None:
-    from coebl.metrics import registered_metric
-    from coebl.naming import known_to, spelled_out
-
-    known = known_to(results)
-    learners = spelled_out((spec for row in rows for spec in row["players"]), known)
+def _print_means(found: study.Results, rows: Sequence[results.SummaryRow]) -> None:
+    known = naming.known_to(found)
+    names = naming.spelled_out((spec for row in rows for spec in row["players"]), known)
     several = any(len(row["players"]) > 2 for row in rows)
-    when = "rounds at most" if results.condition() else "round"
+    when = "rounds at most" if found.condition() else "round"
     table = []
     for row in rows:
         low, high = row["low"], row["high"]
-        if metric := registered_metric(row["metric"]):
+        if metric := metrics.registered_metric(row["metric"]):
             low, high = metric.within_bounds(low, high, known.widths.get(row["game"], inf))
-        names = [learners[spec] for spec in row["players"]]
+        titles = [names[spec] for spec in row["players"]]
         shown = {"game": row["game"], "noise": row["noise"]}
-        shown |= {"players": " v ".join(names)} if several else dict(zip(("row", "column"), names, strict=True))
+        shown |= {"players": " v ".join(titles)} if several else dict(zip(("row", "column"), titles, strict=True))
         shown |= {when: str(row["round"]), "metric": row["metric"], "n": str(row["n"])}
         mean, ends = interval_cells(row["mean"], low, high, row["n"])
         table.append(shown | {"mean": mean, "95 % interval": ends})
-    _print_rows(table, common=("noise", when, "metric", "n"))
+    print_table(table, _RIGHT, _WRAP, common=("noise", when, "metric", "n"))
 
 
-def _print_rows(rows: Sequence[Mapping[str, str]], common: Collection[str]) -> None:
-    """Print rows as a table; those of the `common` columns that are the same in all rows are on a line above it."""
-    header = list(dict.fromkeys(title for row in rows for title in row))
-    constant = [title for title in header if title in common and len({row[title] for row in rows}) == 1]
-    if constant:
-        say(", ".join(f"{title} {rows[0][title]}" for title in constant))
-    shown = [title for title in header if title not in constant]
-    right = ["round", "n", "mean", "difference", "runs that hit", "expected time", "median"]
-    wrap = ["game", "row", "column", "players", "better"]
-    print_table(shown, [[row.get(title, "") for title in shown] for row in rows], right, wrap=wrap)
-
-
-def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
+def _print_notes(found: study.Results, rows: Sequence[results.SummaryRow]) -> None:
     """Print which learners see more than a bandit does, the caveats, and the number of cells."""
-    from coebl.learners import KINDS, REFERENCES
-
-    kinds = results.kinds()
+    kinds = found.kinds()
     for learner in dict.fromkeys(spec for row in rows for spec in row["players"]):
         kind = kinds.get(learner)
-        if kind in REFERENCES:
-            print(f"{printable(learner)}: {kind}, {KINDS[kind]}")
-    print_notices(results)
+        if kind in learners.REFERENCES:
+            print(f"{printable(learner)}: {kind}, {learners.KINDS[kind]}")
+    print_notices(found)
     matches = {(row["game"], row["noise"], *row["players"]) for row in rows}
-    records = results.records()
+    records, failures = found.records(), len(found.store.failures())
     used = sum((record.game, record.noise, *record.players) in matches for record in records)
-    failures = len(results.store.failures())
     print(
-        f"from {used} of {counted(max(len(records), results.store.log.planned()), 'cell')}"
-        + (f"; {failures} failed, see {results.store.folder / 'failed'}" if failures else "")
+        f"from {used} of {counted(max(len(records), found.store.log.planned()), 'cell')}"
+        + (f"; {failures} failed, see {found.store.folder / 'failed'}" if failures else "")
     )
 
 
@@ -365,12 +328,9 @@ def compare_command(
       coebl compare results ucb coebl:c=2 --metric tv --game rps
       coebl compare results ucb exp3 --margin 5 --json
     """
-    from coebl.naming import known_to
-    from coebl.study import Results
-
-    results = Results(folder)
-    metrics: list[str | None] = [*metric] if metric else [None]
-    comparisons = [results.compare(a, b, name, game, margin) for name in metrics]
+    found = study.Results(folder)
+    names: list[str | None] = [*metric] if metric else [None]
+    comparisons = [found.compare(a, b, name, game, margin) for name in names]
     rows = [
         {"a": comparison.a, "b": comparison.b, "metric": comparison.metric} | contest.row()
         for comparison in comparisons
@@ -378,15 +338,13 @@ def compare_command(
     ]
     if not _print_plain(rows, list(dict.fromkeys(key for row in rows for key in row)), as_csv, as_json):
         for comparison in comparisons:
-            _print_comparison(comparison, known_to(results))
-        print_notices(results)
+            _print_comparison(comparison, naming.known_to(found))
+        print_notices(found)
 
 
-def _print_comparison(comparison: Comparison, known: Known) -> None:
-    from coebl.naming import spelled_out
-
-    learners = spelled_out([comparison.a, comparison.b], known)
-    comparison = replace(comparison, a=learners[comparison.a], b=learners[comparison.b])
+def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> None:
+    titles = naming.spelled_out([comparison.a, comparison.b], known)
+    comparison = replace(comparison, a=titles[comparison.a], b=titles[comparison.b])
     say(f"{comparison.a} minus {comparison.b}, {comparison.metric}, {comparison.better} is better")
     for way, contests in groupby(comparison.contests, key=lambda contest: contest.way):
         _print_contests(comparison, way, list(contests))
@@ -400,31 +358,28 @@ def _print_comparison(comparison: Comparison, known: Known) -> None:
         say(f"head to head, seats: that of {comparison.a}, where the two have met in one seat only.")
 
 
-def _print_contests(comparison: Comparison, way: str, contests: Sequence[Contest]) -> None:
+def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence[compare.Contest]) -> None:
     """Print the differences of one way of comparing, with a bar for each interval and who does better."""
     opponents = {contest.opponents for contest in contests}
-    heading = f"{way}: {', '.join(*opponents)}" if len(opponents) == 1 and any(opponents) else way
     same_unit = [contest.difference for contest in contests if not contest.unit]
     ends = [abs(end) for one in same_unit for end in (one.low, one.high) if not isnan(end)]
     better = {-1: comparison.a, 0: "undecided", 1: comparison.b}
     table = []
     for contest in contests:
-        found, game = contest.difference, contest.game
+        found, game, p = contest.difference, contest.game, contest.difference.p_holm
         mean, interval = interval_cells(found.mean, found.low, found.high, found.n)
         if contest.opponents and len(opponents) > 1:
             game += f", {counted(len(contest.opponents), 'opponent')}"
         shown = {"seats": contest.seats, "n": str(found.n), "game": game, "difference": mean, "95 % interval": interval}
         shown[""] = "" if contest.unit else interval_bar(found.mean, found.low, found.high, max(ends, default=0.0))
-        shown["p (Holm)"] = (
-            "< 0.0001" if found.p_holm < 0.0001 else "-" if isnan(found.p_holm) else f"{found.p_holm:.4f}"
-        )
+        shown["p (Holm)"] = "< 0.0001" if p < 0.0001 else "-" if isnan(p) else f"{p:.4f}"
         shown["better"] = better[found.sign * (1 if comparison.better == "lower" else -1)]
         if contest.equivalence is not None:
             shown[f"within {contest.equivalence.margin:g}"] = "yes" if contest.equivalence else "not shown"
         table.append(shown)
     print()
-    say(heading, "bold")
-    _print_rows(table, common=("seats", "n"))
+    say(f"{way}: {', '.join(*opponents)}" if len(opponents) == 1 and any(opponents) else way, "bold")
+    print_table(table, _RIGHT, _WRAP, common=("seats", "n"))
 
 
 @opt.app.command("plot")
@@ -437,7 +392,7 @@ def plot_command(
     players: opt.Players = None,
     noise: Annotated[str | None, opt.option("SPEC", "Only this noise, if the study has several.")] = None,
     sweep: Annotated[bool, opt.flag("--sweep", "Draw the metric against the swept number, such as c.")] = False,
-    out: Annotated[Path | None, opt.path("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
+    out: FigureFile = None,
 ) -> None:
     """Draw the curves of a study, or a metric against a hyper-parameter.
 
@@ -450,11 +405,10 @@ def plot_command(
       coebl plot results --column coebl:c=8
       coebl plot results --sweep --metric exploitability
     """
-    from coebl.study import Results
-
     path = _figure_path(folder, (metric or "curves") + "-sweep" * sweep, out)
+    seats = opt.seats(row, column, players)
     with progress_bar("the figure"):
-        _save_figure(Results(folder).plot(metric, game, opt.seats(row, column, players), noise, sweep), path, folder)
+        _save_figure(study.Results(folder).plot(metric, game, seats, noise, sweep), path, folder)
 
 
 def _figure_path(folder: Path, name: str, out: Path | None) -> Path:
@@ -466,9 +420,7 @@ def _figure_path(folder: Path, name: str, out: Path | None) -> Path:
 
 
 def _save_figure(figure: Figure, path: Path, folder: Path) -> None:
-    from coebl.plots import save
-
-    [written] = save(figure, path.parent, path.stem, [opt.figure_format("--out", path)], within=folder)
+    [written] = plots.save(figure, path.parent, path.stem, [opt.figure_format("--out", path)], within=folder)
     print(f"wrote {printable(str(written))}")
 
 
@@ -476,7 +428,7 @@ def _save_figure(figure: Figure, path: Path, folder: Path) -> None:
 def explain_command(
     folder: opt.StudyFolder,
     learner: Annotated[str, typer.Argument(metavar="LEARNER", help="A learner of the study.")],
-    out: Annotated[Path | None, opt.path("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
+    out: FigureFile = None,
     runs: Annotated[int, opt.integer("Runs of the worst match that are played again; 0 for none.", least=0)] = 5,
 ) -> None:
     """Explain why a learner of a study loses, in sentences and a figure.
@@ -490,34 +442,26 @@ def explain_command(
       coebl explain results exp3
       coebl explain mine path/to/mine.py:Mine --out why.png
     """
-    from coebl.core.specs import without_folder
-    from coebl.core.text import in_interval
-    from coebl.evidence.explain import explain
-    from coebl.kernels.cache import announce_compilation
-    from coebl.plots.explained import plot_explanation
-    from coebl.study import Results
-
     path = _figure_path(folder, f"explain-{without_folder(learner)}", out)
-    with progress_bar("the worst match"), announce_compilation():
-        found = explain(Results(folder), learner, runs=runs)
+    with progress_bar("the worst match"), cache.announce_compilation():
+        found = explain.explain(study.Results(folder), learner, runs=runs)
     for number, sentence in enumerate(found.sentences()):
         say(sentence, "" if number else "bold")
     print()
     rows = []
-    for loss in found.losses[:_WORST]:
-        share = loss.share
-        mean, low, high = in_interval(*(100 * number for number in (share.mean, share.low, share.high)))
-        word = {1: "lost", 0: "undecided", -1: "won"}[share.sign]
-        rows.append([found.match_title(loss), mean, f"{low} .. {high}", word])
-    print_table(["against", "lost, %", "95 % interval", ""], rows, right=["lost, %"], wrap=["against"])
-    if len(found.losses) > _WORST:
-        print(f"and {len(found.losses) - _WORST} more")
+    for loss in found.losses:
+        mean, low, high = in_interval(*(100 * number for number in (loss.share.mean, loss.share.low, loss.share.high)))
+        word = {1: "lost", 0: "undecided", -1: "won"}[loss.share.sign]
+        rows.append(
+            {"against": found.match_title(loss), "lost, %": mean, "95 % interval": f"{low} .. {high}", "": word}
+        )
+    print_table(rows, _RIGHT, _WRAP, most=_WORST)
     say(
         f"lost: below the value of the game, by {found.metric}, in % of the payoff range a round, both seats pooled; "
         f"p values with Holm's correction over {found.losses[0].share.family}."
     )
     with progress_bar("the figure"):
-        _save_figure(plot_explanation(found), path, folder)
+        _save_figure(explained.plot_explanation(found), path, folder)
 
 
 study_app = typer.Typer(help="Write or inspect the file of a study.", no_args_is_help=True, rich_markup_mode=None)
@@ -534,11 +478,9 @@ def study_new_command(
     Example:
       coebl study new my-study.toml
     """
-    from coebl.study import EXAMPLE
-
     if check_path("FILE", file).exists():
         raise InputError(f"{file} exists; choose another file name.")
-    write_whole(file, EXAMPLE)
+    write_whole(file, study.EXAMPLE)
     print(f"wrote {file}; next: coebl study show {file}, then coebl run {file} --out results")
 
 
@@ -557,25 +499,19 @@ def study_show_command(
     Example:
       coebl study show my-study.toml
     """
-    from coebl.kernels.cache import announce_compilation
-    from coebl.study import read_study
-    from coebl.study.progress import disk_use, estimate, rounds_of
-    from coebl.study.runner import warm_up
-
-    study = read_study(file)
-    rounds = sum(map(rounds_of, study.cells))
-    if study.title:
-        print(study.title)
-    matches = counted(len(study.matches()), "match", "matches")
-    print(f"{matches} in {counted(len(study.cells), 'cell')}, {counted(rounds, 'round')} in all")
-    with announce_compilation():
-        warm_up(study.cells, study.shapes)
-    seconds = estimate(study, workers)
+    shown = study.read_study(file)
+    if shown.title:
+        print(shown.title)
+    matches, rounds = counted(len(shown.matches()), "match", "matches"), sum(map(progress.rounds_of, shown.cells))
+    print(f"{matches} in {counted(len(shown.cells), 'cell')}, {counted(rounds, 'round')} in all")
+    with cache.announce_compilation():
+        runner.warm_up(shown.cells, shown.shapes)
+    seconds = progress.estimate(shown, workers)
     where = "on this machine"
-    if any(cell.device == "cuda" for cell in study.cells):
+    if any(cell.device == "cuda" for cell in shown.cells):
         where = "on the CPU of this machine, which may differ much from its GPU"
-    megabytes = disk_use(study) / 1e6
+    megabytes = progress.disk_use(shown) / 1e6
     disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"
     print(f"about {duration(seconds.low)} to {duration(seconds.high)} {where} ({seconds.source}), {disk} on disk")
-    for cell in study.cells if cells else ():
+    for cell in shown.cells if cells else ():
         print(cell)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
 from shutil import get_terminal_size
@@ -102,24 +102,33 @@ def say(text: str, style: str = "", hang: int = 0) -> None:
 
 
 def print_table(
-    header: Sequence[str],
-    rows: Iterable[Sequence[str | Text]],
+    rows: Sequence[Mapping[str, str | Text]],
     right: Collection[str] = (),
     wrap: Collection[str] = (),
+    common: Collection[str] = (),
+    most: int | None = None,
 ) -> None:
-    """Print a table without rules; without a header if all titles are empty.
+    """Print a table without rules; without a header if all titles are blank.
 
     Args:
-        header: the titles of the columns.
-        rows: the cells, which may have a style.
+        rows: the cells, which may have a style, by the titles of their columns.
         right: the titles of the columns that are aligned to the right.
         wrap: the titles of the columns that are wrapped where a terminal is too narrow.
+        common: the titles of columns that are printed on a line above the table if they are the same in all rows.
+        most: the number of rows that are printed; the others are counted.
     """
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=any(header))
-    cells = [[Text(printable(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    header = list(dict.fromkeys(title for row in rows for title in row))
+    if constant := [title for title in header if title in common and len({row[title] for row in rows}) == 1]:
+        say(", ".join(f"{title} {rows[0][title]}" for title in constant))
+    header = [title for title in header if title not in constant]
+    table = Table(
+        box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=any(map(str.strip, header))
+    )
+    given = [[row.get(title, "") for title in header] for row in rows[:most]]
+    cells = [[Text(printable(cell)) if isinstance(cell, str) else cell for cell in row] for row in given]
     least = 2 * (len(header) - 1)
     for place, title in enumerate(header):
         side: Literal["left", "right"] = "right" if title in right else "left"
@@ -134,6 +143,8 @@ def print_table(
         out.print(table)
     for line in captured.get().splitlines():
         print(line.rstrip())
+    if len(rows) > len(cells):
+        print(f"and {len(rows) - len(cells)} more")
 
 
 @contextmanager
