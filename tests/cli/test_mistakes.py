@@ -61,7 +61,7 @@ MISTAKES = [  # words of the command, part of the line
     (["run", "a.toml", "--out", "new", "--cell-timeout", "-1"], "--cell-timeout is '-1'; accepted: a number >= 0.001."),
     (["run", "a.toml", "--out", "new", "--cell-timeout", "x"], "--cell-timeout is 'x'; accepted: a number such as 0.5"),
     (["run", "a.toml", "--out", ""], "--out is ''; accepted: the name of a file or folder. See: coebl run --help"),
-    (["report", ""], "FOLDER is ''; accepted: the name of a file or folder. See: coebl report --help"),
+    (["report", ""], "DIR is ''; accepted: the name of a file or folder. See: coebl report --help"),
     (["run", "broken.csv", "--out", "new"], "broken.csv: this is not a study file, which is TOML. For an example: c"),
     (["mach"], " See: coebl --help"),
     (["solve", "diagonal"], "diagonal needs n; accepted: diagonal:n=...,space=indices,binary=false,mask=true.\n"),

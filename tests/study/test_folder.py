@@ -141,7 +141,7 @@ def test_a_title_may_be_changed(store):
     text = 'title = "Better"\ndescription = "At length."\n' + TEXT
     store.keep_text(text)
     again = Store.open(store.folder)
-    assert (again.text(), again.title, again.description) == (text, "Better", "At length.")
+    assert (again.text(), again.words("title"), again.words("description")) == (text, "Better", "At length.")
 
 
 # No code in data

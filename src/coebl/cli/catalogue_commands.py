@@ -29,16 +29,14 @@ else:
         "games", "learners", "metrics", "testing", "core.registry", "kernels.cache", "learners.evolution"
     )
 
-Subject = Annotated[
-    str, typer.Argument(metavar="GAME|LEARNER|METRIC", help="A spec, the file of a game, or file.py:Name.")
-]
+Subject = Annotated[str, opt.argument("GAME|LEARNER|METRIC", "A spec, the file of a game, or file.py:Name.")]
 
 _MOST_ACTIONS = 24  # of a strategy that are printed
 
 
 @opt.app.command("list")
 def list_command(
-    what: Annotated[str | None, typer.Argument(metavar="WHAT", help="games, learners, metrics, mutations, ...")] = None,
+    what: Annotated[str | None, opt.argument("WHAT", "games, learners, metrics, mutations, ...")] = None,
 ) -> None:
     """List games, learners, metrics, noises or operators.
 
@@ -230,9 +228,7 @@ def _operators() -> tuple[registry.Registry[Any], ...]:
 
 @opt.app.command("solve")
 def solve_command(
-    game: Annotated[
-        str, typer.Argument(metavar="GAME", help="A spec; a .csv, .npy, .json or .nfg file; or file.py:function.")
-    ],
+    game: Annotated[str, opt.argument("GAME", "A spec; a .csv, .npy, .json or .nfg file; or file.py:function.")],
     as_json: opt.AsJson = False,
 ) -> None:
     """Print the value of a game and both optimal strategies, or the equilibria of one that is not zero-sum.

@@ -65,7 +65,7 @@ def match_command(
             help="This metric, or all; may be given more than once; swap_regret:2 for seat 2.",
         ),
     ] = None,
-    save: Annotated[Path | None, opt.path("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
+    save: Annotated[Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
     device: opt.DeviceOption = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -290,7 +290,7 @@ def _outcome_sentence(match: engine.Match, regret: statistics.Estimate) -> str:
 
 @opt.app.command("runtime")
 def runtime_command(
-    algorithm: Annotated[str, typer.Argument(metavar="SPEC", help="A search, or a learner that plays itself.")],
+    algorithm: Annotated[str, opt.argument("SPEC", "A search, or a learner that plays itself.")],
     game: opt.GameSpec,
     budget: Annotated[float, opt.decimal("N", "The most rounds of a run, such as 1e7.", least=1)] = 1e6,
     until: Annotated[
@@ -299,8 +299,8 @@ def runtime_command(
     seeds: Annotated[int, opt.integer("Number of runs.")] = 20,
     first_seed: opt.FirstSeed = 0,
     noise: opt.NoiseSpec = None,
-    plot: Annotated[Path | None, opt.path("FILE", "Draw the share of runs by budget: .png, .svg or .pdf.")] = None,
-    ioh: Annotated[Path | None, opt.path("DIR", "Write files that IOHanalyzer reads.")] = None,
+    plot: Annotated[Path | None, opt.option("FILE", "Draw the share of runs by budget: .png, .svg or .pdf.")] = None,
+    ioh: Annotated[Path | None, opt.option("DIR", "Write files that IOHanalyzer reads.")] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Measure how many rounds, or queries, an algorithm needs to reach an equilibrium.

@@ -37,7 +37,7 @@ class BadValue(typer.BadParameter):
     def format_message(self) -> str:
         """The sentence for the user, with the name of the option."""
         name = self.param.opts[0] if self.param else "an option"
-        return f"{name if name.startswith('-') else name.upper()} is {self.message}"
+        return f"{name if name.startswith('-') or not self.param else self.param.metavar} is {self.message}"
 
 
 def _number(kind: Callable[[str], Any], accepted: str, least: float | None) -> Callable[[str], Any]:
@@ -69,19 +69,17 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
-def path(metavar: str, help: str) -> Any:
-    """An option that takes the path of a FILE or a DIR."""
-    return typer.Option(metavar=metavar, parser=_path, help=help)
-
-
-def path_argument(metavar: str, help: str) -> Any:
-    """An argument that is the path of a FILE or a DIR."""
-    return typer.Argument(metavar=metavar, parser=_path, help=help)
+_PARSERS = {"FILE": _path, "DIR": _path}  # by metavar
 
 
 def option(metavar: str, help: str) -> Any:
-    """An option that takes a name or a spec."""
-    return typer.Option(metavar=metavar, help=help)
+    """An option that takes a name, a spec, or the path of a FILE or DIR."""
+    return typer.Option(metavar=metavar, parser=_PARSERS.get(metavar), help=help)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """An argument, likewise."""
+    return typer.Argument(metavar=metavar, parser=_PARSERS.get(metavar), help=help)
 
 
 def flag(name: str, help: str) -> Any:
@@ -98,7 +96,7 @@ GameSpec = Annotated[str, option("SPEC", "The game: a spec, a file, or file.py:f
 FirstSeed = Annotated[int, integer("Seed of the first run; the others follow.")]
 NoiseSpec = Annotated[str | None, option("SPEC", "A noise; by default that of the game.")]
 DeviceOption = Annotated[str | None, option("NAME", "Where to compute: cpu, or cuda for a GPU.")]
-StudyFolder = Annotated[Path, path_argument("DIR", "The folder of a study's results.")]
+StudyFolder = Annotated[Path, argument("DIR", "The folder of a study's results.")]
 Workers = Annotated[int | None, integer("Local processes; by default one per core, or one for a GPU.", least=1)]
 Dask = Annotated[str | None, option("ADDRESS", "Run on this Dask cluster instead.")]
 AsJson = Annotated[bool, flag("--json", "Print JSON instead of a table.")]

@@ -43,7 +43,7 @@ _ASCII_MARKS: dict[Outcome, str] = {"holds": "+", "fails": "x", "not significant
 
 @opt.app.command("tournament")
 def tournament_command(
-    out: Annotated[Path, opt.path("DIR", "The folder of the results; created, or resumed.")],
+    out: Annotated[Path, opt.option("DIR", "The folder of the results; created, or resumed.")],
     learners: Annotated[
         list[str] | None,
         opt.option(
@@ -150,8 +150,8 @@ def _print_trial(trial: outcome.TrialOutcome) -> None:
 
 @opt.app.command("reproduce")
 def reproduce_command(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="The name of the paper.")] = DEFAULT,
-    out: Annotated[Path, opt.path("DIR", "The folder of the results; created, or resumed.")] = Path("reproduction"),
+    paper: Annotated[str, opt.argument("PAPER", "The name of the paper.")] = DEFAULT,
+    out: Annotated[Path, opt.option("DIR", "The folder of the results; created, or resumed.")] = Path("reproduction"),
     quick: Annotated[bool, opt.flag("--quick", "Only small games and few seeds: minutes.")] = False,
     figure: opt.Figures = None,
     claim: opt.Claims = None,
@@ -246,8 +246,7 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
         row[titles[verdict.variant]] = Text(text, STYLES[verdict.verdict])
     print_table([*rows.values()], wrap=["claim", *titles.values()])
     legend = [
-        Text.assemble((marks[verdict], STYLES[verdict]), f" {meaning}")
-        for verdict, meaning in judge.MEANINGS.items()
+        Text.assemble((marks[verdict], STYLES[verdict]), f" {meaning}") for verdict, meaning in judge.MEANINGS.items()
     ]
     console().print(Text("   ").join(legend))
 
@@ -315,7 +314,7 @@ def claims_command(
 @opt.app.command("figures")
 def figures_command(
     folder: opt.StudyFolder,
-    out: Annotated[Path | None, opt.path("DIR", "The folder of the figures; by default DIR/figures.")] = None,
+    out: Annotated[Path | None, opt.option("DIR", "The folder of the figures; by default DIR/figures.")] = None,
     figure: opt.Figures = None,
     variant: Annotated[list[str] | None, opt.repeatable("--variant", "ID", "variant, such as text")] = None,
     format: Annotated[list[str] | None, opt.repeatable("--format", "FORMAT", "format: pdf, svg or png")] = None,
@@ -350,7 +349,7 @@ def figures_command(
 @opt.app.command("report")
 def report_command(
     folder: opt.StudyFolder,
-    out: Annotated[Path | None, opt.path("FILE", "The file to write; by default DIR/report.html.")] = None,
+    out: Annotated[Path | None, opt.option("FILE", "The file to write; by default DIR/report.html.")] = None,
     change: opt.Change = None,
     show: Annotated[bool, opt.flag("--open", "Open it in the browser.")] = False,
 ) -> None:

@@ -42,8 +42,8 @@ else:
         "study.errors", "study.plan", "study.progress", "study.runner", "study.store", "study.workers"
     )
 
-StudyFile = Annotated[Path, opt.path_argument("FILE", "The TOML file of a study.")]
-FigureFile = Annotated[Path | None, opt.path("FILE", "An svg, png or pdf file; by default in DIR/figures.")]
+StudyFile = Annotated[Path, opt.argument("FILE", "The TOML file of a study.")]
+FigureFile = Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")]
 
 _MOST_CAUSES = 12  # causes of failures that are printed
 _WORST = 8  # matches that explain lists
@@ -55,7 +55,7 @@ _WRAP = ("game", "row", "column", "players", "better", "against")
 @opt.app.command("run")
 def run_command(
     file: StudyFile,
-    out: Annotated[Path, opt.path("DIR", "The folder of the results; created, resumed or extended.")],
+    out: Annotated[Path, opt.option("DIR", "The folder of the results; created, resumed or extended.")],
     workers: opt.Workers = None,
     dask: opt.Dask = None,
     device: opt.DeviceOption = None,
@@ -308,8 +308,8 @@ def _print_notes(found: study.Results, rows: Sequence[results.SummaryRow]) -> No
 @opt.app.command("compare")
 def compare_command(
     folder: opt.StudyFolder,
-    a: Annotated[str, typer.Argument(metavar="A", help="A learner.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another learner.")],
+    a: Annotated[str, opt.argument("A", "A learner.")],
+    b: Annotated[str, opt.argument("B", "Another learner.")],
     metric: opt.Metrics = None,
     game: opt.Games = None,
     margin: Annotated[float | None, opt.decimal("X", "Test whether they differ by less than this.")] = None,
@@ -427,7 +427,7 @@ def _save_figure(figure: Figure, path: Path, folder: Path) -> None:
 @opt.app.command("explain")
 def explain_command(
     folder: opt.StudyFolder,
-    learner: Annotated[str, typer.Argument(metavar="LEARNER", help="A learner of the study.")],
+    learner: Annotated[str, opt.argument("LEARNER", "A learner of the study.")],
     out: FigureFile = None,
     runs: Annotated[int, opt.integer("Runs of the worst match that are played again; 0 for none.", least=0)] = 5,
 ) -> None:
@@ -470,7 +470,7 @@ opt.app.add_typer(study_app, name="study")
 
 @study_app.command("new")
 def study_new_command(
-    file: Annotated[Path, opt.path_argument("FILE", "The file to write.")] = Path("study.toml"),
+    file: Annotated[Path, opt.argument("FILE", "The file to write.")] = Path("study.toml"),
 ) -> None:
     """Write a commented example of a study file.
 
