@@ -19,7 +19,7 @@ from coebl.core.specs import split_spec
 from coebl.engine.match import MatchKey, MatchName
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.runtimes import Runtimes, read_runtimes
-from coebl.evidence.statistics import Estimate, mean_interval, share_interval
+from coebl.evidence.statistics import Band
 from coebl.learners.base import Kind
 from coebl.naming import known_to, learner_words, metric_words
 from coebl.study.cell import EARLIER, REGISTRIES, CellRecord, seat_key
@@ -313,16 +313,29 @@ class Results:
         """
         rows: list[Any] = []
         keys = ["game", "players", "noise", "rounds"]
+        samples_by_size: dict[int, list[tuple[Any, Floats]]] = {}  # whose bands are computed together
         table = self.last(metrics, game=game, players=players, rounds=rounds)
         for runs in table.partition_by(keys, maintain_order=True):
             name, seats, noise, length = runs.select(keys).row(0)
             labels = {"game": name, "noise": noise, "row": seats[0], "column": seats[1], "players": seats}
             labels |= {"horizon": length, "round": rounds or length}
             for metric in runs.columns[len(keys) + 1 :]:
-                if len(values := runs[metric].drop_nulls()):
-                    found = _estimate(metric, values.to_numpy(), length)
-                    numbers = {key: getattr(found, key) for key in ("mean", "low", "high", "sd", "n")}
-                    rows.append({**labels, "metric": metric, **numbers})
+                if not len(values := runs[metric].drop_nulls().to_numpy()):
+                    continue
+                rows.append(labels | {"metric": metric})
+                if metric in (HittingTime.name, Hit.name):
+                    times = Runtimes.of(np.where(values == 0, np.nan, values), length)  # a hit of 0 is none
+                    found = times.ert() if metric == HittingTime.name else times.share()
+                    rows[-1] |= {key: getattr(found, key) for key in ("mean", "low", "high", "sd", "n")}
+                else:
+                    samples_by_size.setdefault(len(values), []).append((rows[-1], values))
+        for size, samples in samples_by_size.items():
+            band = Band.of(np.array([values for _, values in samples]))
+            numbers = np.array([band.mean, band.low, band.high, band.sd]).T.tolist()
+            for (row, values), (mean, low, high, sd) in zip(samples, numbers, strict=True):
+                with np.errstate(invalid="ignore"):  # of infinities of both signs, whose mean is NaN
+                    mean = float(values.mean()) if mean != mean else mean
+                row |= {"mean": mean, "low": low, "high": high, "sd": sd, "n": size}
         return rows
 
     def compare(
@@ -413,18 +426,6 @@ def _read_valid(read: Callable[..., Any], digest: str, *options: Any) -> Any:
 def _label(record: CellRecord, place: int) -> str:
     """The game, the noise or a player of a record, by its place; "" for a seat that the game does not have."""
     return "".join((record.game, record.noise, *record.players)[place : place + 1])
-
-
-def _estimate(metric: str, values: Floats, budget: int) -> Estimate:
-    """The mean of a metric over runs, with its interval."""
-    if metric == HittingTime.name:
-        return Runtimes.of(values, budget).ert()
-    if metric == Hit.name:
-        return share_interval(int(values.sum()), len(values))
-    if np.isfinite(values).all():
-        return mean_interval(values)
-    with np.errstate(invalid="ignore"):  # of infinities of both signs, whose mean is NaN
-        return Estimate(float(values.mean()), np.nan, np.nan, np.nan, len(values))
 
 
 # Frames
