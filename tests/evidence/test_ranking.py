@@ -1,10 +1,11 @@
 """The ranking of a study by counted wins, and its output in `coebl run` and `coebl results`."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from coebl.cli.study_commands import print_ranking
-from coebl.evidence import Estimate, Pairing
+from coebl.evidence import Estimate, Pairing, pairwise
 from coebl.evidence.pairwise import Ranking, rank, ranked
 from coebl.study import Results, parse_study, store
 from study_runs import go, runs_of
@@ -175,3 +176,21 @@ def test_many_means_are_printed_on_request(coebl, played, monkeypatch):
     assert "95 % interval" not in brief
     assert brief.splitlines()[-1].startswith("all 4 means: coebl results")
     assert "95 % interval" in coebl("results", folder, "--details").stdout
+
+
+@pytest.mark.parametrize(("seeds", "tested"), [(range(4), [4]), (range(2, 6), [2]), (range(4, 8), [])])
+def test_own_payoffs_are_compared_at_the_seeds_that_all_opponents_have(seeds, tested):
+    """What ucb and exp3 earn from uniform and from hedge; exp3 met hedge with other seeds."""
+
+    def runs(learner, opponent, seeds):
+        setting = {"game": "battle-of-the-sexes", "players": [learner, opponent], "noise": "none", "rounds": 9}
+        return [
+            {**setting, "seed": seed, "payoff": float(seed + (learner == "ucb")), "payoff:2": 0.0} for seed in seeds
+        ]
+
+    rows = [*runs("ucb", "uniform", range(4)), *runs("exp3", "uniform", range(4))]
+    table = pl.DataFrame([*rows, *runs("ucb", "hedge", range(4)), *runs("exp3", "hedge", seeds)])
+    found = pairwise(table, "payoff", learners=["ucb", "exp3"])
+    assert [(pairing.advantage.n, pairing.advantage.mean, pairing.winner) for pairing in found] == [
+        (n, 1.0, "ucb") for n in tested
+    ]
