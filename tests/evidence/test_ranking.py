@@ -7,7 +7,7 @@ import pytest
 from coebl.cli.study_commands import print_ranking
 from coebl.evidence import Estimate, Pairing, pairwise
 from coebl.evidence.pairwise import Ranking, rank, ranked
-from coebl.study import Results, parse_study, store
+from coebl.study import Results, cell_file, parse_study
 from study_runs import go, runs_of
 
 STUDY = """
@@ -50,8 +50,8 @@ def test_who_wins_by_what_is_played(played):
 def test_every_file_is_read_once(played, monkeypatch):
     """Means and ranking together: a study may have very many files."""
     read = []
-    read_data = store.read_data
-    monkeypatch.setattr(store, "read_data", lambda path: read.append(path.stem) or read_data(path))
+    read_data = cell_file.read_data
+    monkeypatch.setattr(cell_file, "read_data", lambda path: read.append(path.stem) or read_data(path))
     results = Results(played.store.folder)
     assert results.summary()
     assert rank(results)
