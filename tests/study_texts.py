@@ -3,7 +3,7 @@
 import pytest
 
 from coebl.study import StudyError, parse_study
-from coebl.study.study_file import as_toml
+from coebl.study.studies import as_toml
 
 BASE = """\
 name = "small"

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from coebl.study import Results, parse_study, read_study, run
-from coebl.study.study_file import keep_files
+from coebl.study.studies import keep_files
 from sources import MINE, OPERATOR, SURPRISE, WOBBLE
 from study_runs import rows
 

@@ -7,7 +7,7 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.study import StudyError, parse_study
 from coebl.study.cell import Cell
-from coebl.study.study_file import key_lines
+from coebl.study.studies import key_lines
 from study_texts import mistakes_of, with_lines
 
 # Mistakes: the line of BASE to replace, by what, how the mistake begins, and what else it says.

@@ -33,7 +33,7 @@ from coebl.study import cell_file
 from coebl.study.cell import Cell, CellRecord, Count, Description, Seconds, now, read_record, versions
 from coebl.study.cell_file import Brief, CellFile, CellRuns, Checked
 from coebl.study.errors import DamagedFileError, MissingError, StoreError, system_error
-from coebl.study.study_file import parse_toml
+from coebl.study.studies import parse_toml
 
 _FOLDERS = ("cells", "failed", "set-aside")
 _STALE_SECONDS = 86_400  # a partial file this old was left behind by a process that was killed

@@ -29,7 +29,7 @@ from coebl.learners.base import PLAYS, Responder
 from coebl.metrics import metric_class
 from coebl.study import Study, StudyError
 from coebl.study.errors import first_mistake
-from coebl.study.study_file import parse_toml
+from coebl.study.studies import parse_toml
 
 DEFAULT = "standard"
 SEEDS = 50  # of a tournament that is not quick
