@@ -316,12 +316,11 @@ def _place_of(cell: Cell, trace: TracebackType | None) -> str:
     The line within the function is chance; with the first line, equal causes are counted as one.
     """
     files, place = _user_files(cell), " v ".join(cell.players)
-    while trace is not None:
-        code = trace.tb_frame.f_code
+    for frame, _ in traceback.walk_tb(trace):
+        code = frame.f_code
         name = files.get(Path(code.co_filename).resolve())
         if name and not code.co_name.startswith("<"):  # <lambda> and the like are parts of a function
             place = f"{name}, {code.co_name} at line {code.co_firstlineno}"
-        trace = trace.tb_next
     return place
 
 
