@@ -297,7 +297,9 @@ class Learner(Component):
         None  # its place in the palette of figures; a custom learner's is by default a free one
     )
     example: ClassVar[str] = ""  # a spec with all required parameters; by default its name
-    pair_cost: ClassVar[float] = 0.0  # microseconds for each pair of actions in a round
+    round_cost: ClassVar[float] = 0.0  # microseconds of a round
+    action_cost: ClassVar[float] = 0.03  # likewise for each action
+    pair_cost: ClassVar[float] = 0.0  # likewise for each pair of actions
     solve_cost: ClassVar[float] = 0.0  # likewise for (m k)^1.25, to which the time of a solve is proportional
 
     def start(self, seat: Seat) -> None:
@@ -358,7 +360,8 @@ class Learner(Component):
         There are m actions and k opponent_actions.
         """
         pairs = actions * opponent_actions
-        return 0.03 * actions + self.pair_cost * pairs + self.solve_cost * pow(pairs, 1.25)
+        usual = self.round_cost + self.action_cost * actions
+        return usual + self.pair_cost * pairs + self.solve_cost * pow(pairs, 1.25)
 
 
 class Responder(Learner):

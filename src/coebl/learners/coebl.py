@@ -44,7 +44,6 @@ class Coebl(BeliefLearner):
     name = "coebl"
     aim = "security"
     title = "COEBL"
-    sees = frozenset({"opponent"})
     needs_horizon = True
     colour = 0
     cites = "Lin (2025). Randomised optimism via competitive co-evolution for matrix games with bandit feedback. IJCAI."

@@ -43,6 +43,7 @@ class Pbil(Learner):
     name = "pbil"
     title = "PBIL"
     plays = frozenset({"bits"})
+    round_cost, action_cost = 0.3, 0.008
     cites = "Baluja (1994). Population-based incremental learning. Technical report CMU-CS-94-163."
 
     step: Literal["fast", "safe", "smart"] = "fast"
@@ -72,9 +73,6 @@ class Pbil(Learner):
         self.current = np.clip(moved, 0.0, 1.0)
         self.usual = self.usual + _BASELINE * surprise
 
-    def cost(self, actions: int, opponent_actions: int) -> float:
-        return 0.3 + 0.008 * actions
-
 
 _INFORMATION = 4.0  # I0, of the belief before the first round
 _LEAST_VARIANCE = 0.02
@@ -102,6 +100,7 @@ class GeneLr(Learner):
     name = "gene-lr"
     title = "Gene-LR"
     plays = frozenset({"bits"})
+    round_cost, action_cost = 0.5, 0.02
     cites = "This library: docs/large-games.md."
 
     memory: Annotated[float, Range(1)] = 50.0
@@ -137,9 +136,6 @@ class GeneLr(Learner):
         self.usual = self.usual + max(0.02, 1 / t) * error
         self.variance = np.maximum(_LEAST_VARIANCE, self.variance + 0.01 * (error**2 - self.variance))
 
-    def cost(self, actions: int, opponent_actions: int) -> float:
-        return 0.5 + 0.02 * actions
-
 
 @dataclass
 class Umda(Learner):
@@ -156,6 +152,7 @@ class Umda(Learner):
     name = "umda"
     title = "UMDA"
     plays = frozenset({"bits"})
+    round_cost, action_cost = 0.3, 0.003
     cites = "Mühlenbein and Paass (1996). From recombination of genes to the estimation of distributions. PPSN IV."
 
     size: Annotated[float, Range(0, open_low=True)] = 8.0
@@ -179,9 +176,6 @@ class Umda(Learner):
             better = np.argsort(-self.rewards, axis=-1, kind="stable")[:, : self.length // 2]
             self.current = np.take_along_axis(self.genomes, better[..., None], axis=1).mean(axis=1)
             self._played = 0
-
-    def cost(self, actions: int, opponent_actions: int) -> float:
-        return 0.3 + 0.003 * actions
 
 
 _MOST_GENES = 100  # the belief has (n + 1)^4 numbers
@@ -309,6 +303,7 @@ class HillClimber(Learner):
     name = "hill-climber"
     title = "(1+1) hill climber"
     plays = frozenset({"bits"})
+    round_cost, action_cost = 0.3, 0.005
     improves = False  # not reliably: noise decides many comparisons
     cites = "Mühlenbein (1992). How genetic algorithms really work: mutation and hillclimbing. PPSN II."
 
@@ -331,9 +326,6 @@ class HillClimber(Learner):
         else:
             better = (seen.reward >= self.earned)[:, None]
             self.parent = np.where(better, seen.action.astype(np.float64), self.parent)
-
-    def cost(self, actions: int, opponent_actions: int) -> float:
-        return 0.3 + 0.005 * actions
 
 
 @dataclass

@@ -40,7 +40,6 @@ class KLearning(BeliefLearner):
     name = "k-learning"
     aim = "security"
     title = "K-learning"
-    sees = frozenset({"opponent"})
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
 
     def start(self, seat: Seat) -> None:

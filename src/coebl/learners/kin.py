@@ -56,7 +56,6 @@ class Kin(BeliefLearner):
     colour = 4
     pair_cost = 0.006
     solve_cost = 0.0024
-    sees = frozenset({"opponent"})
     cites = "The coebl project; not published elsewhere."
 
     c: Annotated[float, Range(0)] = 4.0

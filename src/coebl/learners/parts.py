@@ -25,7 +25,7 @@ EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs
 
 @dataclass
 class BeliefLearner(Learner):
-    """A learner with beliefs about the payoffs, which can forget.
+    """A learner with beliefs about the payoffs of pairs of actions, which can forget.
 
     Its subclasses have its parameter, which is added to their docstrings.
 
@@ -33,6 +33,8 @@ class BeliefLearner(Learner):
         forgetting: the weight of what was seen in a round falls by this factor in every later round; 1 forgets
             nothing. 0.999 remembers about the last 1000 rounds, for payoffs that change.
     """
+
+    sees = frozenset({"opponent"})
 
     forgetting: Annotated[float, Range(0, 1, open_low=True)] = field(default=1.0, kw_only=True)
 

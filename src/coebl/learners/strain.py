@@ -72,7 +72,6 @@ class Strain(BeliefLearner):
     colour = 5
     pair_cost = 0.004
     solve_cost = 0.0008
-    sees = frozenset({"opponent"})
     cites = "The coebl project; not published elsewhere."
 
     c: Annotated[float, Range(0)] = 0.6

@@ -35,7 +35,6 @@ class Thompson(BeliefLearner):
     colour = 7
     pair_cost = 0.02  # of a normal number
     solve_cost = 0.0025
-    sees = frozenset({"opponent"})
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
 
     def start(self, seat: Seat) -> None:
@@ -55,7 +54,6 @@ class Thompson(BeliefLearner):
 class _OptimisticHedge(BeliefLearner):
     """Hedge on optimistic payoffs against the opponent's actions, by the posterior of the rounds before."""
 
-    sees = frozenset({"opponent"})
     needs_horizon = True
 
     def start(self, seat: Seat) -> None:

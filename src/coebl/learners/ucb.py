@@ -34,7 +34,6 @@ class Ucb(BeliefLearner):
     aim = "security"
     title = "UCB"
     solve_cost = 0.0005  # a fifth of that from scratch: a solve starts from the last solution
-    sees = frozenset({"opponent"})
     needs_horizon = True
     colour = 1
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
@@ -88,7 +87,6 @@ class MaximinUcb(BeliefLearner):
     aim = "security"
     title = "Maximin-UCB"
     pair_cost = 0.001
-    sees = frozenset({"opponent"})
     needs_horizon = True
     cites = (
         "Ito, Luo, Maiti, Tsuchiya and Wu (2026). Adversarial learning in games with bandit feedback: logarithmic "
@@ -139,7 +137,6 @@ class FictitiousPlay(BeliefLearner):
     name = "fictitious-play"
     title = "Fictitious play"
     pair_cost = 0.004
-    sees = frozenset({"opponent"})
     cites = (
         "Brown (1951). Iterative solution of games by fictitious play. In: Activity analysis of production and "
         "allocation. Bonus: Auer, Cesa-Bianchi and Fischer (2002). Machine Learning 47."
