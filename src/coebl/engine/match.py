@@ -162,11 +162,7 @@ class Match:
 
     @classmethod
     def among(
-        cls,
-        game: GameLike,
-        players: Sequence[str | Learner],
-        rounds: int = 3000,
-        noise: str | Noise | None = None,
+        cls, game: GameLike, players: Sequence[str | Learner], rounds: int = 3000, noise: str | Noise | None = None
     ) -> Match:
         """Return a match of any number of players from specs.
 

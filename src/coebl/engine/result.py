@@ -325,11 +325,7 @@ class Recorder:
     """Computes the metrics of a simulation block by block, and collects them at the recorded rounds."""
 
     def __init__(
-        self,
-        metrics: Sequence[Metric],
-        rounds: Ints,
-        keep: Collection[Keep],
-        ends: Ends | None = None,
+        self, metrics: Sequence[Metric], rounds: Ints, keep: Collection[Keep], ends: Ends | None = None
     ) -> None:
         self._metrics, self._rounds, self._ends = metrics, rounds, ends
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}

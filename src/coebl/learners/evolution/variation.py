@@ -318,13 +318,7 @@ class _Inheritance(Recombination):
     def belief(self, seat: Seat, forgetting: float = 1.0) -> Belief:
         rows, columns = ((1 - self.own) * share / sum(self.relatives) for share in self.relatives)
         return Kinship(
-            seat,
-            own=self.own,
-            rows=rows,
-            columns=columns,
-            noise=self.noise,
-            clip=self.clip,
-            forgetting=forgetting,
+            seat, own=self.own, rows=rows, columns=columns, noise=self.noise, clip=self.clip, forgetting=forgetting
         )
 
 
