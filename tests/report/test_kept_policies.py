@@ -88,4 +88,12 @@ def test_the_page_replays_them(driver, folder):
     assert not page.find("#replay").is_displayed()
     page.choose("#family", "Matching pennies")
     page.wait("return document.querySelectorAll('#charts.square .chart svg').length === 1")
+    features = [{"name": "prefers-reduced-motion", "value": "no-preference"}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+    driver.refresh()
+    page.settle()
+    assert (page.find("#round").text, page.find("#play").text) == ("round 1 of 200", "Play"), "until it is seen"
+    page.script("document.getElementById('replay').scrollIntoView()")
+    page.wait("return document.getElementById('play').textContent === 'Pause'")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
     assert driver.get_log("browser") == []

@@ -121,6 +121,7 @@ def test_it_plays_by_itself_unless_reduced_motion_is_asked_for(driver, path):
 def test_squares_and_areas_fit_the_window(driver, tmp_path, game, width):
     result = simulate(game, "exp3", "uniform", rounds=30, seeds=1, metrics=["regret"], keep=["policies"])
     page = Page(driver, result.replay().save(tmp_path / "replay.html"), width=width)
+    assert page.find("#marks").is_displayed() == (game == "matching-pennies"), "areas have no such marks"
     move_to(page, 5)
     assert page.script("return document.documentElement.scrollWidth") <= width
     assert json.loads(page.find("#data").get_attribute("textContent"))["rounds"][-1] == 30

@@ -48,6 +48,7 @@ class Panel:
     width: float  # in inches
     height: float
     part_height: float = 0.0  # added for each part
+    alike: bool = False  # one scale for the panels of a row
     whole: bool = False  # leave out the panel if any part lacks a match; otherwise only that part
 
     @property
@@ -72,6 +73,7 @@ def curves_panel(
     measure: Mapping[str, str],
     lines: Mapping[str, MatchName],
     finish: Callable[[Axes], object] = lambda ax: None,
+    alike: bool = False,
 ) -> Panel:
     """Return lines over the rounds, by role, in the colours of the roles; `measure` has the metric by measures."""
     labels = {line_title(role, match): (role, match) for role, match in lines.items()}
@@ -84,7 +86,7 @@ def curves_panel(
         ax.locator_params(axis="y", nbins=5)
         finish(ax)
 
-    return Panel({label: [match] for label, (_, match) in labels.items()}, draw, WIDTH / 3, 1.55, whole=True)
+    return Panel({label: [match] for label, (_, match) in labels.items()}, draw, WIDTH / 3, 1.55, whole=True, alike=alike)
 
 
 def heat_map_panel(
@@ -230,6 +232,10 @@ def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matp
     for row, row_axes in zip(rows, axes, strict=True):
         for panel, ax in zip(row, row_axes, strict=False):
             panel.draw(results, ax, panel.parts, measures)
+        if row[0].alike:
+            ends = [end for ax in row_axes[: len(row)] for end in ax.get_ylim()]
+            for ax in row_axes[: len(row)]:
+                ax.set_ylim(min(ends), max(ends))
         for neighbour, right in reversed(list(pairwise(row_axes))):
             if neighbour.get_ylabel() == right.get_ylabel():
                 right.set_ylabel("")

@@ -194,7 +194,9 @@ def test_one_legend_names_lines_reference_and_band(quick):
         r"$0.1\sqrt{K^2 t}$, $K = 2^n$",
         "band: 95 % interval of the mean, 3 seeds",
     ]
-    assert entries(drawn("diagonal-head-to-head", quick))[:3] == HEAD_TO_HEAD
+    figure = drawn("diagonal-head-to-head", quick)
+    assert entries(figure)[:3] == HEAD_TO_HEAD
+    assert len({ax.get_ylim() for ax in figure.axes}) == 1, "sizes can be compared"
     assert r"$0.1\sqrt{K^2 t}$, K = 3" in entries(drawn("rps-self-play", quick))
 
 

@@ -244,7 +244,7 @@ def heading(title: str, shown: Sequence[MatchName], variant: Variant) -> str:
 _figure = partial(Figure, heading=heading, suffixes=_BOTH)
 
 
-def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False) -> Panel:
+def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False, alike: bool = False) -> Panel:
     """Return a panel of curves, with what the paper's figures have beside them."""
     game = next(iter(lines.values())).game
 
@@ -260,7 +260,7 @@ def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False) -> 
         elif measure is DISTANCE:
             ax.set_ylim(-0.08, 2.08)  # the whole range in these games, so that panels are comparable
 
-    return curves_panel(title, measure, lines, finish)
+    return curves_panel(title, measure, lines, finish, alike)
 
 
 def self_plays(variant: Variant, game: str) -> Lines:
@@ -298,7 +298,10 @@ def by_size(
 
     def panels(variant: Variant) -> Groups:
         by_game = {f"n = {size_of(game)}": lines(variant, game) for game in family_of_games(family, sizes)}
-        return [[curves(title, measure, lines) for title, lines in by_game.items()] for measure in measures]
+        return [
+            [curves(title, measure, lines, alike=measure is HEAD_TO_HEAD) for title, lines in by_game.items()]
+            for measure in measures
+        ]
 
     return panels
 
