@@ -15,6 +15,7 @@ CHECKS = [
     make_check("more", "not testable"),
 ]
 CLAIM = make_verdict("C9", "text", "fails", checks=CHECKS, text="It wins.")
+NOT_RUN = make_verdict("C9", "c=2", "not testable", checks=CHECKS[2:], text="It wins.")
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def path(tmp_path_factory, source):
         source,
         tmp_path_factory.mktemp("answer") / "page.html",
         title="Answers",
-        verdicts=[*VERDICTS, CLAIM],
+        verdicts=[*VERDICTS, CLAIM, NOT_RUN],
         headline="C9",
         source="On demos",
         link="https://example.org/paper",
@@ -50,6 +51,7 @@ def test_the_answer_and_what_is_left_out_come_first(answer):
     assert answer.find(".scores b").text == "plain"
     assert answer.find(".score").get_attribute("aria-label") == "0 hold, 1 undecided, 1 fail"
     assert answer.find(".score").text.split() == ["1", "1"], "what does not occur has no bar"
+    assert answer.driver.find_elements("css selector", ".score")[1].text == "not run"
     assert "Left out: 2 games. For all of it: coebl reproduce" in answer.find(".banner").text
     assert answer.find("#citation-text").text == "@misc{demo}"
 

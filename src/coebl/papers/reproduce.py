@@ -86,7 +86,8 @@ def curves_panel(
         ax.locator_params(axis="y", nbins=5)
         finish(ax)
 
-    return Panel({label: [match] for label, (_, match) in labels.items()}, draw, WIDTH / 3, 1.55, whole=True, alike=alike)
+    parts = {label: [match] for label, (_, match) in labels.items()}
+    return Panel(parts, draw, WIDTH / 3, 1.55, whole=True, alike=alike)
 
 
 def heat_map_panel(
