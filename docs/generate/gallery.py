@@ -59,7 +59,11 @@ picture = plot_explanation(explain(Results("results"), "coebl"))""",
 
 def gallery() -> Iterator[tuple[str, str | bytes]]:
     """Yield the page and its pictures, by their places on the site; the code on the page is run."""
-    parts = ["# Gallery", "Every picture is drawn by the code below it. A click enlarges it."]
+    thumbnails = [
+        f"[![{title}](gallery-{place}.svg)](#picture-{place}){{.thumbnail}}" for place, title in enumerate(PICTURES)
+    ]
+    head = "Every picture is drawn by the code below it. A click enlarges it."
+    parts = ["# Gallery", head, "\n".join(thumbnails)]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for place, (title, code) in enumerate(PICTURES.items()):
             names: dict[str, Any] = {}
@@ -67,5 +71,9 @@ def gallery() -> Iterator[tuple[str, str | bytes]]:
             picture = names["picture"]
             [path] = save(getattr(picture, "figure", picture), folder, f"picture-{place}", ["svg"])
             yield f"gallery-{place}.svg", Path(path).read_bytes()
-            parts += [f"## {title}", f"![{title}](gallery-{place}.svg){{.drawing}}", f"```python\n{code}\n```"]
+            parts += [
+                f"## {title} {{#picture-{place}}}",
+                f"![{title}](gallery-{place}.svg){{.drawing}}",
+                f"```python\n{code}\n```",
+            ]
     yield "gallery.md", "\n\n".join(parts)
