@@ -558,6 +558,21 @@ def test_files_of_format_3_are_loaded(spec):
     assert player.ticket().round == 63
 
 
+def test_a_saved_player_names_classes_that_stay():
+    """A file of an earlier version, after 60 rounds: it names the operators of its learner."""
+    loaded, again = (
+        Player.load(PLAYERS / "format-3-posterior.npz"),
+        Player("coebl:mutation=posterior", 3, 4, seed=3, horizon=500),
+    )
+    for step in range(60):
+        again.observe(reward=1.5 * ((int(again.act()) + step) % 3), opponent=step % 4)
+    for _ in range(20):
+        assert loaded.policy.tobytes() == again.policy.tobytes()
+        assert loaded.act() == again.act()
+        loaded.observe(reward=1.5, opponent=2)
+        again.observe(reward=1.5, opponent=2)
+
+
 def test_several_opponents_are_one_who_plays_their_joint_actions(tmp_path):
     names = ["high, 0", "high, 1", "high, 2", "low, 0", "low, 1", "low, 2"]
     several = Player("ots-rm", actions=["a", "b"], opponents=(["high", "low"], 3), seed=4)

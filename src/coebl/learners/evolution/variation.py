@@ -133,7 +133,7 @@ class Student(Gaussian):
 
 @MUTATIONS.add("posterior")
 @dataclass(frozen=True)
-class PosteriorSpread(Mutation):
+class Posterior(Mutation):
     """The deviation of a posterior, as in Thompson sampling: sqrt(v / (1 + n v / noise²)).
 
     The prior variance v is a share of h², the largest that payoffs in the known range can have; h is half its width.
