@@ -218,15 +218,15 @@ def test_a_link_that_the_user_names_is_followed(folder, thesis, tmp_path, coebl)
 def test_a_crafted_cache_changes_no_number(folder, monkeypatch, tmp_path):
     """Neither one in the folder nor one in a cache directory that others can write."""
     honest = [row["mean"] for row in Results(folder).summary()]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "forger's"))
     store = Store.open(folder)
     for digest in store.digests():
         store.runs(digest, last=True)
-    crafted = {
-        digest: (total, brief._replace(last=bytes(len(brief.last))))
-        for digest, (total, brief) in store._checked._files.items()
-    }
-    store._checked._files = crafted
-    forged = store._checked._bytes()
+    for digest, (total, brief) in store._checked._files.items():
+        store._checked._files[digest] = total, brief._replace(last=bytes(len(brief.last)))
+    store._checked.write()
+    forged = store._checked._path.read_bytes()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user's"))
     (folder / "checked.cache").write_bytes(forged)
     assert [row["mean"] for row in Results(folder).summary()] == honest
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))

@@ -208,7 +208,7 @@ def _wall_time(runs: Sequence[Mapping[str, Any]]) -> str:
     """Format how long the runs of a study took.
 
     >>> _wall_time([{"seconds": 100, "workers": 2}, {"seconds": 30.5, "interrupted": True}])
-    '2 min 10 s in 2 runs, of which 1 was interrupted; 2 processes'
+    '2.2 min in 2 runs, of which 1 was interrupted; 2 processes'
     """
     if not runs:
         return ""
