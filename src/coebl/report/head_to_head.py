@@ -238,8 +238,8 @@ def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, A
         "title": f"Who beats {who}?",
         "key": [f"{who} wins", "the learner above wins", "undecided"],
         "text": f"Heat maps of who beats {who}. {who}: {'; '.join(counts)}. The numbers are in the head-to-head table.",
-        "note": f"{content.table_title} of the learner above at the last round: what {who} wins from it. The stronger "
-        "the colour, the more. Undecided: no significant difference after correction over "
+        "note": f"A number is what {who} wins in a match from the learner above: its {content.table_title.lower()} at "
+        "the last round. The stronger the colour, the more. Undecided: no significant difference after correction over "
         + ("the matches of a panel." if checked else "all pairings."),
     }
 

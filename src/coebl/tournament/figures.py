@@ -31,7 +31,15 @@ _SEES: dict[Kind, str] = {
 }
 
 
-_HEADING: Style = {"fontsize": 8, "fontweight": "bold", "color": NOTE, "va": "center", "ha": "left", "in_layout": False}
+_HEADING: Style = {
+    "fontsize": 8,
+    "fontweight": "bold",
+    "color": NOTE,
+    "va": "center",
+    "ha": "left",
+    "in_layout": False,
+    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1},
+}
 
 
 def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection[str] = ()) -> Figure:
@@ -59,22 +67,24 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
                 ax.plot(ends, [y, y], color=color, linewidth=1.2, alpha=0.6, solid_capstyle="butt")
                 ax.plot(100 * estimate.mean, y, "o", color=color, **{"markersize": 5, **ring})
         axes[0].axvline(0, **GUIDE)
-        least = min(entry.regret.low for entry in rows)
+        axes[0].set_zorder(2)  # its headings are over the lines of both
+        least, scale = min(entry.regret.low for entry in rows), ""
         if least > 0 and max(entry.regret.high for entry in rows) > 5 * least:
             plain_log_scale(axes[1], "x")
             axes[1].xaxis.set_major_formatter("{x:g}")
+            scale = "; log scale"
         earned, lost = "earned from the others", "lost to a best response"
         if standings.general:
             earned, lost = "earned above the mean", "swap regret"
         axes[0].set_title(f"{earned}\n(right is better)", fontsize="medium")
-        axes[1].set_title(f"{lost}\n(left is better)", fontsize="medium")
+        axes[1].set_title(f"{lost}\n(left is better{scale})", fontsize="medium")
         named = {y: line for y, line in enumerate(lines) if not isinstance(line, str)}
         axes[0].set_yticks(list(named), [drawable(titles[entry.learner]) for entry in named.values()])
         axes[0].set_ylim(len(lines) - 0.4, -0.8)
         for label, entry in zip(axes[0].get_yticklabels(), named.values(), strict=True):
             label.set_fontweight("bold" if entry.learner in own else "normal")
         for ax in axes:
-            ax.patch.set_visible(False)  # of the right one, over the headings
+            ax.patch.set_visible(False)  # over the headings
             ax.tick_params(axis="y", length=0)
             ax.spines["left"].set_visible(False)
             ax.grid(visible=False, axis="y")
@@ -82,7 +92,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
         seats = "every seat" if standings.general else "both seats"
         figure.supxlabel(
             "% of the payoff range per round, with 95 % intervals over games\n"
-            f"{counted(len(standings.games), 'game')}, {standings.seeds} seeds, {seats}",
+            f"{counted(len(standings.games), 'game')}, {standings.seeds} seeds, {seats}; colours as in all figures",
             fontsize=8,
             color=NOTE,
         )
@@ -94,13 +104,13 @@ def finding(standings: Standings, titles: Mapping[str, str]) -> str:
     """Return the leaders by their means, without the learners that are there for reference, in words."""
     rows = standings.standings
     contenders = [entry for entry in rows if entry.kind not in REFERENCES]
-    who = "Of the bandits, " if 0 < len(contenders) < len(rows) else ""
+    who = "Of learners that see only what is played, " if 0 < len(contenders) < len(rows) else ""
     most = max(contenders or rows, key=lambda entry: entry.advantage.mean)
     least = min(contenders or rows, key=lambda entry: entry.regret.mean)
     names = [titles[entry.learner] for entry in (most, least)]
-    second = "" if most is least else f"{names[1]} "
-    least_of = "has the least swap regret" if standings.general else "loses the least to a best response"
-    return f"{who}{names[0]} earns the most on average, and {second}{least_of}"
+    joint = " and" if most is least else f", and {names[1]}"
+    least_of = "has the least swap regret" if standings.general else "loses least to a best response"
+    return f"{who}{names[0]} earns the most on average{joint} {least_of}"
 
 
 # The verdicts
