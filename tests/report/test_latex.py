@@ -25,12 +25,19 @@ def test_the_best_mean_of_a_line_is_bold():
 
 
 def test_there_is_a_table_per_metric_with_its_title_and_titles_are_escaped():
-    known = Known({"my_file.py:Mine": LearnerWords("50 % & _mine_", 5, "bandit", {})})
+    known = Known({"my_file.py:Mine": LearnerWords("50 % & _mine_ <b>|", 5, "bandit", {})})
     rows = [row("my_file.py:Mine", "ucb", 1.0, 0.5, metric=metric) for metric in ("exploitability", "tv")]
     text = latex_tables(rows, known)
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == text.count(r"\toprule") == 2
-    assert r"50 \% \& \_mine\_" in text
+    assert r"50 \% \& \_mine\_ \textless{}b\textgreater{}\textbar{}" in text
     assert [caption in text for caption in ("Exploitability after round 30", "TV distance after round 30")] == [
         True
     ] * 2
     assert "5 seeds" in text
+
+
+def test_a_number_without_an_interval_is_mathematics_too():
+    rows = [row("ucb", "exp3", 6.384e-16, 0.0), row("exp3", "ucb", 0.0, 0.0), row("coebl", "ucb", float("inf"), 0.0)]
+    text = latex_tables(rows)
+    assert r"$6.384 \times 10^{-16}$" in text
+    assert r"$\infty$" in text

@@ -5,6 +5,7 @@ A table per metric: a line per game and opponent, a column per row learner, the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from coebl.core.text import decimal_places, number_text
@@ -14,6 +15,7 @@ from coebl.study.results import SummaryRow
 
 _SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"}
 _SPECIAL |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u00a0": "~"}
+_SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # other signs in LaTeX's oldest fonts
 
 
 def latex_tables(rows: Sequence[SummaryRow], known: Known = NOTHING) -> str:
@@ -72,10 +74,21 @@ def _cells(line: dict[str, SummaryRow], learners: Sequence[str], more: bool) -> 
             continue
         mean, half = row["mean"], (row["high"] - row["low"]) / 2
         places = decimal_places(half) if half > 0 else None
-        text = number_text(mean) if places is None else rf"{mean:.{places}f} \pm {half:.{places}f}"
+        text = _number(mean) if places is None else rf"{mean:.{places}f} \pm {half:.{places}f}"
         is_best = len(means) > 1 and mean == best
         cells.append(rf"$\mathbf{{{text}}}$" if is_best else f"${text}$")
     return cells
+
+
+def _number(number: float) -> str:
+    r"""Return a number without an interval for mathematics.
+
+    >>> print(_number(6.384e-16), _number(float("-inf")), _number(0.25))
+    6.384 \times 10^{-16} -\infty 0.25
+    """
+    return re.sub(r"e([+-]\d+)", lambda found: rf" \times 10^{{{int(found[1])}}}", number_text(number)).replace(
+        "inf", r"\infty"
+    )
 
 
 def _range(numbers: Iterable[int]) -> str:
