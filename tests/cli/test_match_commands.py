@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from rich.progress import Progress
 
 from coebl import Match, simulate
 from sources import PLAY
@@ -157,6 +158,17 @@ def test_a_long_match_is_announced_where_there_is_no_bar(coebl, monkeypatch):
     assert re.fullmatch(r"playing: [\d.e-]+ s to [\d.e-]+ s, by the declared costs of the learners\n", announced)
     monkeypatch.undo()
     assert coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr == ""
+
+
+def test_a_slow_match_is_announced_everywhere_with_what_makes_it_faster(coebl, monkeypatch):
+    monkeypatch.setattr("coebl.cli.match_commands._LONG", 1e-9)
+    monkeypatch.setattr("coebl.cli.match_commands._SLOW", 1e-9)
+    bar = Progress(disable=True)
+    bar.add_task("as on a terminal")
+    monkeypatch.setattr("coebl.study.progress.open_bar", lambda *_, **__: bar)
+    estimate, faster = coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr.splitlines()
+    assert estimate.endswith("by the declared costs of the learners")
+    assert faster == "to make it faster: fewer --seeds or --rounds, or learners such as exp3"
 
 
 def test_saved_genomes_are_strings_of_bits(coebl, tmp_path):

@@ -39,6 +39,7 @@ else:
 
 _FEWEST_SEEDS = 5  # for naming a winner: with fewer, an interval depends on the shape of their distribution
 _LONG = 100.0  # seconds; a match that may take longer is announced where no bar is shown
+_SLOW = 10.0  # seconds; one that takes at least as long is announced everywhere, with what makes it faster
 _DECISIVE = "pseudo_regret"  # the metric that decides who wins
 _SAVE_SUFFIXES = (".parquet", ".csv")
 _MOST_SAVED_LINES = 20_000_000  # about a gigabyte while it is written
@@ -102,6 +103,10 @@ def match_command(
     keep: list[engine.Keep] = ["actions", "rewards"] if save else [] if decisive else ["rewards"]
     low, high = map(duration, times := progress.declared_range(match, seeds))
     line = f"playing: {low} to {high}, by the declared costs of the learners" if times[1] >= _LONG else ""
+    if times[0] >= _SLOW:
+        faster = "to make it faster: fewer --seeds or --rounds, or learners such as exp3"
+        print(f"{line}\n{faster}", file=sys.stderr, flush=True)
+        line = ""
     with progress_bar(printable(str(match)), match.rounds, line) as advance, cache.announce_compilation():
         result = engine.simulate(
             match,
