@@ -154,7 +154,10 @@ def test_a_command_that_is_stopped_prints_how_to_resume(stop, code, capsys):
     with pytest.raises(SystemExit) as stopped, resume_hint("coebl run it.toml --out here", 2, None):
         stop()
     assert stopped.value.code == code
-    assert capsys.readouterr().err == "\ncoebl: stopped; to continue: coebl run it.toml --out here --workers 2\n"
+    assert (
+        capsys.readouterr().err
+        == "\ncoebl: stopped; finished cells are kept; to continue: coebl run it.toml --out here --workers 2\n"
+    )
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -175,7 +178,8 @@ def test_a_tournament_that_is_stopped_while_it_ranks_prints_how_to_resume(coebl,
     done = coebl("tournament", "--learners", "exp3,uniform", "--games", "rps", "--out", "out", cwd=tmp_path)
     assert done.returncode == 130
     assert done.stderr == (
-        "\ncoebl: stopped; to continue: coebl tournament --learners exp3,uniform --games rps --out out\n"
+        "\ncoebl: stopped; finished cells are kept; "
+        "to continue: coebl tournament --learners exp3,uniform --games rps --out out\n"
     )
 
 

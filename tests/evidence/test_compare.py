@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 import json
+import re
 import sys
 from types import SimpleNamespace
 
@@ -220,6 +221,26 @@ def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, ca
     assert [(row["a"], row["b"], row["metric"], row["n"]) for row in rows] == [("ucb", "exp3", "pseudo_regret", 12)] * 6
     again = list(csv.DictReader(io.StringIO(out("--csv"))))
     assert [float(row["difference"]) for row in again] == [row["difference"] for row in rows]
+
+
+def test_the_bars_of_games_of_different_ranges_have_one_axis_and_fit_80_columns(tmp_path, monkeypatch, capsys):
+    Store.create(tmp_path, 'name = "demo"\n')
+    numbers = meeting(("rps",))
+    numbers |= {("biased-rps", *key[1:]): 100 * values for key, values in numbers.items()}
+    table = Table(numbers, ranges={"rps": [-1.0, 1.0], "biased-rps": [-100.0, 100.0]})
+    monkeypatch.setattr(Results, "compare", lambda self, *arguments: compare(table, *arguments))
+    monkeypatch.setattr(Results, "records", lambda self: table.records())
+    monkeypatch.setattr(Results, "notices", lambda self: [])
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "argv", ["coebl", "compare", str(tmp_path), "ucb", "exp3", "--margin", "9"])
+    with pytest.raises(SystemExit):
+        main()
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    small, large, both = (next(line for line in lines if line.startswith(game)) for game in ("rps", "biased", "all"))
+    assert re.findall("[├─●┤]+", small) == re.findall("[├─●┤]+", large) == re.findall("[├─●┤]+", both)
+    assert len(re.findall("[├─●┤]+", small)[0]) > 2
+    assert "all games, and the bars: each game counts in units of the range" in " ".join(lines)
 
 
 def test_without_a_seed_in_common_nothing_is_said_over_all_games():

@@ -114,7 +114,7 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     os.kill(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "stopped; to continue: coebl run study.toml --out results --workers 2\n" in errors
+    assert "stopped; finished cells are kept; to continue: coebl run study.toml --out results --workers 2\n" in errors
     assert "Traceback" not in errors
     wait_for(lambda: children_of(process.pid) == [])
     kept = cells_in(here)
@@ -201,7 +201,7 @@ def test_a_signal_to_all_processes_as_they_start_is_one_line(here, number, code)
     os.killpg(process.pid, number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == code, errors
-    assert "stopped; to continue: coebl run study.toml --out results --workers 2\n" in errors
+    assert "stopped; finished cells are kept; to continue: coebl run study.toml --out results --workers 2\n" in errors
     assert "Traceback" not in errors
     assert "semaphore" not in errors
 

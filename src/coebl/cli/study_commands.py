@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import interval_bar, interval_cells, print_table, progress_bar, say
+from coebl.cli.terminal import interval_bar, interval_cells, print_table, progress_bar, say, width
 from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path, write_whole
 from coebl.core.specs import without_folder
@@ -46,6 +46,7 @@ StudyFile = Annotated[Path, opt.argument("FILE", "The TOML file of a study.")]
 FigureFile = Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")]
 
 _MOST_CAUSES = 12  # causes of failures that are printed
+_BAR = 9, 21  # columns of the bar of an interval, at least and at most
 _WORST = 8  # matches that explain lists
 _SCREEN = 24  # lines, and learners of a ranking, that fit a screen
 _RIGHT = ("round", "n", "mean", "difference", "runs that hit", "expected time", "median", "lost, %")
@@ -142,7 +143,7 @@ def resume_hint(command: str, processes: int | None, dask: str | None) -> Iterat
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        print(f"\ncoebl: stopped; to continue: {command}{where}", file=sys.stderr)
+        print(f"\ncoebl: stopped; finished cells are kept; to continue: {command}{where}", file=sys.stderr)
         sys.exit(128 + (interrupt.args[0] if interrupt.args else signal.SIGINT))
     except errors.LostError as error:
         raise errors.ClusterError(f"{error} To continue: {command}{where}") from None
@@ -347,22 +348,32 @@ def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> No
     comparison = replace(comparison, a=titles[comparison.a], b=titles[comparison.b])
     say(f"{comparison.a} minus {comparison.b}, {comparison.metric}, {comparison.better} is better")
     for way, contests in groupby(comparison.contests, key=lambda contest: contest.way):
-        _print_contests(comparison, way, list(contests))
+        _print_contests(comparison, way, list(contests), known.widths)
     print()
     say(str(comparison), "bold")
     families = dict.fromkeys(contest.difference.family for contest in comparison.contests)
     say(f"p (Holm): corrected by Holm's method, separately over {'; '.join(filter(None, families))}.")
     if any(contest.unit for contest in comparison.contests):
-        say("all games: each game counts in units of the range of its payoffs, since these differ.")
+        say("all games, and the bars: each game counts in units of the range of its payoffs, since these differ.")
     if any(contest.way == "head to head" and contest.seats != "both" for contest in comparison.contests):
         say(f"head to head, seats: that of {comparison.a}, where the two have met in one seat only.")
 
 
-def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence[compare.Contest]) -> None:
-    """Print the differences of one way of comparing, with a bar for each interval and who does better."""
+def _print_contests(
+    comparison: compare.Comparison, way: str, contests: Sequence[compare.Contest], widths: Mapping[str, float]
+) -> None:
+    """Print the differences of one way of comparing, with a bar for each interval and who does better.
+
+    Bars have one axis: in units of each game's payoff range, if the mean over all games is.
+    """
     opponents = {contest.opponents for contest in contests}
-    same_unit = [contest.difference for contest in contests if not contest.unit]
-    ends = [abs(end) for one in same_unit for end in (one.low, one.high) if not isnan(end)]
+    in_ranges = any(contest.unit for contest in contests)
+    bars = []  # mean and ends of each interval
+    for contest in contests:
+        unit = widths.get(contest.game) or 1.0 if in_ranges else 1.0  # all games together have none
+        difference = contest.difference
+        bars.append((difference.mean / unit, difference.low / unit, difference.high / unit))
+    most = max((abs(end) for _, *ends in bars for end in ends if not isnan(end)), default=0.0)
     better = {-1: comparison.a, 0: "undecided", 1: comparison.b}
     table = []
     for contest in contests:
@@ -371,12 +382,16 @@ def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence
         if contest.opponents and len(opponents) > 1:
             game += f", {counted(len(contest.opponents), 'opponent')}"
         shown = {"seats": contest.seats, "n": str(found.n), "game": game, "difference": mean, "95 % interval": interval}
-        shown[""] = "" if contest.unit else interval_bar(found.mean, found.low, found.high, max(ends, default=0.0))
+        shown[""] = ""  # the bar
         shown["p (Holm)"] = "< 0.0001" if p < 0.0001 else "-" if isnan(p) else f"{p:.4f}"
         shown["better"] = better[found.sign * (1 if comparison.better == "lower" else -1)]
         if contest.equivalence is not None:
             shown[f"within {contest.equivalence.margin:g}"] = "yes" if contest.equivalence else "not shown"
         table.append(shown)
+    others = [title for title in table[0] if title not in ("seats", "n", "")]
+    space = width() - sum(2 + max(len(title), *(len(row.get(title, "")) for row in table)) for title in others)
+    for shown, numbers in zip(table, bars, strict=True):
+        shown[""] = interval_bar(*numbers, most, max(_BAR[0], min(_BAR[1], space)))
     print()
     say(f"{way}: {', '.join(*opponents)}" if len(opponents) == 1 and any(opponents) else way, "bold")
     print_table(table, _RIGHT, _WRAP, common=("seats", "n"))
