@@ -85,7 +85,7 @@ def tiny(**changes):
     fields = {
         "name": "tiny",
         "page": Presentation("A tiny paper", "Is it small?"),
-        "study": STUDY,
+        "file": STUDY,
         "variants": VARIANTS,
         "claims": CLAIMS,
         "figures": {figure.name: figure for figure in figures},
@@ -193,7 +193,7 @@ def test_unknown_names(action, message):
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_registered_paper_has_the_name_of_its_study(name):
     paper = load_paper(name)
-    assert paper.name == name == parse_study(paper.study).name
+    assert paper.name == name == paper.study.name
     assert paper_of(name) is paper
     assert set(paper.quick.figures) <= set(paper.figures)
     assert all(key == figure.name for key, figure in paper.figures.items())
@@ -211,7 +211,7 @@ def test_a_changed_paper_is_judged_beside_the_original(tmp_path):
     what_if = paper.changed("it=coebl:c=1")
     assert list(what_if.variants) == ["a", "b", "a-it=coebl:c=1"]  # both variants become the same
     assert what_if.command.endswith("--set it=coebl:c=1")
-    new = set(parse_study(what_if.study).matches()) - set(parse_study(STUDY).matches())
+    new = set(what_if.study.matches()) - set(parse_study(STUDY).matches())
     assert new == {(game, "coebl:c=1", "coebl:c=1") for game in ("rps", "diagonal:n=2")}
     reproduce(paper, tmp_path, workers=1)
     done = reproduce(what_if, tmp_path, workers=1)

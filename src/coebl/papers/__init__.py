@@ -5,11 +5,10 @@ To add a paper, write a folder with an ordinary study file and a `Paper`, then o
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from coebl.report.verdict_grid import finding, outcomes_of, scores
 if TYPE_CHECKING:
     from coebl.papers.reproduce import Figure
     from coebl.plots import Reference
-    from coebl.study import Results
+    from coebl.study import Results, Study
 
 PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER", "aaai2025": "coebl.papers.aaai2025:PAPER"}
 """The "module:attribute" of each paper, by its name, which is also the name of its study."""
@@ -81,7 +80,7 @@ class Paper:
     """The experiments, claims and figures of a paper, and the content of its page."""
 
     name: str
-    study: str  # the content of its study file
+    file: str  # the content of its study file
     variants: Mapping[str, Variant]  # by id
     claims: Mapping[str, Claim]
     figures: Mapping[str, Figure]
@@ -92,6 +91,17 @@ class Paper:
     )  # metrics whose mean over this many last rounds is tabulated too
     role: str = ""  # that all others meet, and that the paper proposes
     change: str = ""  # NAME=VALUE, if variants with one thing changed are added
+    added: Sequence[Mapping[str, Any]] = ()  # parts of the study that these need
+
+    @cached_property
+    def study(self) -> Study:
+        """Its experiments."""
+        from coebl.study import Study, parse_study
+
+        if not self.added:
+            return parse_study(self.file)
+        contents = tomllib.loads(self.file)
+        return Study(**contents | {"parts": [*contents["parts"], *self.added]})
 
     @property
     def command(self) -> str:
@@ -160,13 +170,13 @@ class Paper:
                 variants[id] = new
         added = [variant for id, variant in variants.items() if id not in self.variants]
         parts: list[Figure | Claim] = [*self.figures.values(), *self.claims.values()]
-        study = _with_matches(self.study, _needs(parts, added))
-        if study == self.study:
+        missing = _parts_with(_needs(parts, added), self.study)
+        if not missing:
             raise InputError(
                 f"--set is {change}, which changes no match of {self.name}; accepted: another value or name."
             )
         page = replace(self.page, presets=[variant.preset(self.role) for variant in variants.values()])
-        return replace(self, study=study, variants=variants, page=page, change=change)
+        return replace(self, variants=variants, page=page, change=change, added=[*self.added, *missing])
 
 
 def _needs(parts: Iterable[Figure | Claim], variants: Iterable[Variant]) -> list[MatchName]:
@@ -189,21 +199,17 @@ def _plain(learners: Mapping[str, str | Mapping[str, str]]) -> dict[str, str | M
     }
 
 
-def _with_matches(text: str, matches: Iterable[MatchName]) -> str:
-    """Return a study file, which has its matches in parts, with more of them, recorded as others of their games are."""
-    from coebl.study import parse_study
-
-    study = parse_study(text)
+def _parts_with(matches: Iterable[MatchName], study: Study) -> list[dict[str, Any]]:
+    """Return parts with the matches that a study lacks, recorded as others of their games are."""
     present, pairs = set(study.matches()), dict[str, list[list[str]]]()
     for match in matches:
         if tuple(match) not in present:
             pairs.setdefault(match.game, []).append([match.row, match.column])
-    for game, of_game in pairs.items():
-        cell = next(cell for cell in study.cells if cell.game == game)
-        keys = {"games": [game], "seeds_per_cell": len(cell.seeds), "metrics": list(cell.metrics)}
-        lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
-        text += "\n".join(["", "[[parts]]", *lines, "[parts.match-ups]", f"pairs = {json.dumps(of_game)}", ""])
-    return text
+    cells = {cell.game: cell for cell in reversed(study.cells)}  # the first of each game
+    return [
+        {"games": [game], "seeds_per_cell": len(cells[game].seeds), "metrics": cells[game].metrics, "pairs": of_game}
+        for game, of_game in pairs.items()
+    ]
 
 
 @cache

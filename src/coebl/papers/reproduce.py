@@ -26,7 +26,7 @@ from coebl.papers import Paper, Variant
 from coebl.plots import FORMATS, plot_curves, plot_heat_map, plot_sweep, save
 from coebl.plots.style import COLUMN, WIDTH, lay_out, legend_entries, look, new_figure
 from coebl.report.page import about_results, write_page
-from coebl.study import Results, RunSummary, Study, parse_study
+from coebl.study import Results, RunSummary, Study
 from coebl.study import run as run_study
 from coebl.study.workers import LocalPool, cores
 
@@ -318,7 +318,7 @@ def reproduce(
 def experiments(paper: Paper, quick: bool = False, figures: Sequence[str] = (), claims: Sequence[str] = ()) -> Study:
     """Return the part of a paper's study that these figures and claims need, or all of it; if quick, its quick part."""
     needed = paper.needed(figures, claims)
-    study = parse_study(paper.study)
+    study = paper.study
     matches = [match for match in needed or study.matches() if not quick or match[0] in paper.quick.games]
     return study.select(matches, paper.quick.seeds if quick else None)
 
@@ -339,7 +339,7 @@ def write_report(paper: Paper, results: Results, path: Path, verdicts: Sequence[
 
 def left_out(paper: Paper, results: Results) -> str:
     """Return the games, matches and seeds of a paper's study that a folder lacks, in words."""
-    study = parse_study(paper.study)
+    study = paper.study
     present = set(results.matches())
     absent = [match for match in study.matches() if tuple(match[:3]) not in present]
     games = {game for game, _, _ in present}

@@ -14,7 +14,6 @@ from coebl.evidence.checks import Setting, Share
 from coebl.papers import load_paper
 from coebl.papers.aaai2025 import LONG, POPULATIONS, SHORT, pdcoea, run
 from coebl.papers.reproduce import draw, experiments
-from coebl.study import parse_study
 
 PAPER = load_paper("aaai2025")
 
@@ -62,7 +61,7 @@ class Made:
 
 @pytest.fixture(scope="module")
 def study():
-    return parse_study(PAPER.study)
+    return PAPER.study
 
 
 def test_the_study_has_what_claims_and_figures_need(study):

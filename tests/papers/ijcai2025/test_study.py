@@ -10,7 +10,7 @@ from coebl.learners import parse_learner
 from coebl.metrics import METRICS
 from coebl.papers.ijcai2025 import BASELINES, PAPER, ROLES, SETTING, VARIANTS, actions_of, games, has_bound
 from coebl.papers.reproduce import experiments
-from coebl.study import parse_study, read_study
+from coebl.study import read_study
 
 SEVEN = {
     "regret",
@@ -25,7 +25,7 @@ SEVEN = {
 
 @pytest.fixture(scope="module")
 def study():
-    return parse_study(PAPER.study)
+    return PAPER.study
 
 
 def match_ups(variant, game):
@@ -104,7 +104,7 @@ def test_a_part_and_the_quick_run_are_found_again_by_the_whole(study):
     part = experiments(PAPER, figures=["rps-self-play"], claims=["C9"])
     assert set(part.cells) < whole
     assert set(part.matches()) == set(PAPER.needed(["rps-self-play"], ["C9"]))
-    assert part.text == study.text == PAPER.study
+    assert part.text == study.text == PAPER.file
 
 
 def test_quick_leaves_out_large_games_also_where_a_claim_asks_for_them():
