@@ -54,6 +54,12 @@ def test_every_sweep_has_a_panel_per_game_and_a_line_per_opponent():
         assert [own.get_color(), other.get_color()] == [learner_style(spec)["color"] for spec in ("coebl", "exp3")]
 
 
+def test_a_default_that_was_not_run_is_named_beside_the_parameter():
+    matches = [(GAME, f"coebl:c={c}", "ucb") for c in (0.5, 2)]
+    [ax] = plots.plot_sweeps(Made(*matches), "tv", matches).axes
+    assert ax.get_xlabel() == "c of COEBL (default 8)"
+
+
 def test_a_custom_learner_has_its_title_and_its_default():
     known = Known(
         {

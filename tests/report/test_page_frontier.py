@@ -48,6 +48,7 @@ def test_sections_are_there_if_they_have_something_to_draw(tmp_path, lacks, sect
 def test_a_sweep_without_a_frontier_says_what_it_needs(tmp_path):
     without = page_text(tmp_path, Without(lambda row, column, metric: row == RATES[1]))
     assert "No chart over c is drawn. It needs three values or more of it on one game" in without
+    assert "<code>coebl plot DIR --sweep</code>" in without
     assert "No chart over" not in page_text(tmp_path, Without(lambda row, column, metric: False))
     assert "No chart over" not in page_text(tmp_path, MadeUp([("rps", "ucb", "ucb")]))
 

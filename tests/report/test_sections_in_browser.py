@@ -104,7 +104,8 @@ def test_the_swept_number_is_across(page, source):
     page.choose("#family", "Diagonal")
     rows = page.rows("sweep", "points")
     lost = {row["value"]: row["mean"] for row in rows if row["panel"] == "Pseudo-regret against a best response"}
-    assert {row["value"]: row["named"] for row in rows if row["named"]} == {2: "c = 2", 8: "plain"}, "the presets"
+    named = {row["value"]: row["named"] for row in rows if row["named"]}
+    assert named == {2: "c = 2", 8: "plain, default"}, "the presets, and the value that the learner has by itself"
     ends = {
         spec: source.runs("diagonal:n=2", spec, "best-response", "pseudo_regret").values[-1].mean() for spec in RATED
     }
@@ -119,6 +120,7 @@ def test_the_swept_number_is_across(page, source):
     assert "mean of the recorded rounds from 210 to 300" in page.find("#sweep-caption").text
     least = min(lost, key=lost.get)
     assert f"Least lost to a best response: c = {least:g}, " in page.find("#sweep-caption").text
+    assert f"Least in self-play: c = {min(own, key=own.get):g}, " in page.find("#sweep-caption").text
     page.choose("#frontier-metric", "TV distance")
     page.choose("#opponent", "against COEBL, c = 8")
     assert {row["panel"] for row in page.rows("sweep", "points")} >= {"TV distance in self-play"}, "it stays"

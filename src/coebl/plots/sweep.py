@@ -199,7 +199,7 @@ def plot_sweeps(
             heading = textwrap.fill(f"{drawable(game_title(game))}, {name}", 34)
             best = "\n".join(f"best {label}: {sweep.parameter} = {one}" for label, one in found[:3])
             ax.set_title(f"{heading}\n{best}", fontsize="small")
-            ax.set_xlabel(f"{sweep.parameter} of {name}")
+            ax.set_xlabel(f"{sweep.parameter} of {name}{_missing_default(sweep)}")
             ax.set_ylabel(ax.get_ylabel() if place % across == 0 else "")
         for ax in axes[len(panels) :]:
             ax.remove()
@@ -212,6 +212,13 @@ def plot_sweeps(
         figure.supxlabel(textwrap.fill(words, int(14 * figure.get_figwidth())), color=NOTE, fontsize=8)
         lay_out(figure)
     return figure
+
+
+def _missing_default(sweep: Sweep) -> str:
+    """Return the default value in words if it is known and no tick has it; that of a custom learner is not stored."""
+    entry = LEARNERS.registered(sweep.learner)
+    default = None if entry is None else entry.defaults.get(sweep.parameter)
+    return "" if not isinstance(default, int | float) or default in sweep.values.values() else f" (default {default:g})"
 
 
 def _lines(sweep: Sweep, game: str, present: set[tuple[str, ...]]) -> dict[tuple[str, ...], dict[str, tuple[str, ...]]]:

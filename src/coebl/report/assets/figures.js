@@ -403,6 +403,13 @@ function frontier() {
   return { metric, metrics: found.metrics, regret: found.regret, points };
 }
 
+/** The presets of the paper that have this setting, and whether it is the default. */
+function namesOf(learner) {
+  const presets = mapPresets.filter((preset) => preset.learners[state.game][preset.opponent] === learner.spec);
+  const isSet = learner.spec.split(/[:,]/).some((part) => part.startsWith(`${sweepOf(learner).parameter}=`));
+  return [...presets.map(({ name }) => name), ...(isSet ? [] : ["default"])];
+}
+
 /** When a number of the frontier is from: a round, or several over which it is a mean. */
 function roundsOf(ends) {
   const last = range(ends.map((end) => end.last));
@@ -417,11 +424,14 @@ function makeSweep() {
   const panels = [`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`, `${metricTitle(metric)} in self-play`];
   const rows = points.flatMap(({ place, learner, self, best }) => [best, self].map(({ mean, half }, at) => ({
     panel: panels[at], mean, low: mean - half, high: mean + half, value: learner.value, sweep: learner.sweep, learner: titleOf(place),
-    named: mapPresets.filter((preset) => preset.learners[state.game][preset.opponent] === learner.spec).map(({ name }) => name).join(", "),
+    named: namesOf(learner).join(", "),
   })));
-  const least = [...points].sort((a, b) => a.best.mean - b.best.mean)[0];
+  const leastOf = (which) => {
+    const least = [...points].sort((a, b) => a[which].mean - b[which].mean)[0];
+    return `${settingOf(least.learner, points)}, ${withInterval(least[which].mean, least[which].half)}`;
+  };
   const last = PAGE.metrics[metric].cumulative ? "" : `; in self-play, the ${roundsOf(points.map((point) => point.self))}`;
-  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. Least lost to a ${titleOf(frontierOpponent())}: ${settingOf(least.learner, points)}, ${withInterval(least.best.mean, least.best.half)}.`;
+  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. Least lost to a ${titleOf(frontierOpponent())}: ${leastOf("best")}. Least in self-play: ${leastOf("self")}.`;
   return {
     chart: "sweep",
     values: {
