@@ -15,15 +15,15 @@ OF_GENES = [
 
 def check_summary_title_and_citation(spec):
     learner = parse_learner(spec)
-    assert type(learner).__doc__.splitlines()[0].endswith(".")
-    assert learner.cites or type(learner).__module__.endswith("opponents")
+    assert type(learner).__doc__.splitlines()[0].endswith("."), "begin the docstring with a sentence on one line"
+    assert learner.cites or type(learner).__module__.endswith("opponents"), 'name its paper: cites = "..."'
     assert LEARNERS[learner.name].title == (learner.title or learner.name)
     assert learner.cost(20, 30) > learner.cost(10, 15) > 0
 
 
 def check_pseudo_code(name):
     text = (inspect.getdoc(LEARNERS[name].factory) or "").partition("\nArgs:\n")[0]
-    assert re.search(r"\n\n    \S", text), "its docstring has no indented block"
+    assert re.search(r"\n\n    \S", text), "its docstring has no indented pseudo-code, or no Args: after it"
 
 
 def check_every_hyper_parameter(twins):

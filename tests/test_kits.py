@@ -298,6 +298,23 @@ class TestStrictArrays:
         np.testing.assert_array_equal((self.one * np.full(2, 3.0, like=self.one)).plain, [[3, 6], [9, 12]])
 
 
+def test_a_metric_that_fails_on_a_game_it_accepts_is_found():
+    class Coincidence(Metric):
+        name = "coincidence"
+        definition = "a_t = b_t"
+
+        def __call__(self, block):
+            same = block.actions[0] == block.actions[1]
+            return np.where(same, block.reward, 0 * block.reward)
+
+    [failed] = [point for point in check_metric(Coincidence).points if not point.passed]
+    assert failed.name == "takes every game that it accepts"
+    assert "on bigger-number:n=4,space=bits: " in failed.detail
+    assert 'needs, "payoffs" for one that reads numbers of actions' in failed.detail
+    Coincidence.needs = frozenset({"payoffs"})
+    check_metric(Coincidence).require()
+
+
 def test_a_metric_that_forgets_is_found():
     class Forgets(Metric):
         name = "forgets"
@@ -334,7 +351,7 @@ def test_a_metric_that_forgets_is_found():
     ],
 )
 def test_a_metric_that_makes_its_own_arrays_is_found(base, member, compute, remedy):
-    metric = faulty("faulty", base, **{member: compute})
+    metric = faulty("faulty", base, needs=frozenset({"payoffs", "zero-sum"}), **{member: compute})
     [failed] = [point for point in check_metric(metric).points if not point.passed]
     assert failed.name == "takes its arrays from the block"
     assert remedy in failed.detail

@@ -87,12 +87,15 @@ def test_compositions_pass_the_kit(spec):
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
 def test_every_operator_is_tried_and_in_the_docs(registry):
-    assert {getattr(parse_learner(spec), registry.kind).name for spec in OPERATORS} == set(registry.names)
+    tried = {getattr(parse_learner(spec), registry.kind).name for spec in OPERATORS}
+    assert tried == set(registry.names), "enter a spec with each operator in OPERATORS"
     text = (Path(__file__).parents[2] / "docs" / "evolution.md").read_text()
     table = text.split(f"| `{registry.kind}=` |")[1].split("\n\n")[0]
     first_cells = " ".join(line.split("|")[1] for line in table.splitlines()[2:])
     for entry in registry:
-        assert f"`{entry.name}`" in first_cells or f"`{entry.name}:" in first_cells, entry.name
+        assert f"`{entry.name}`" in first_cells or f"`{entry.name}:" in first_cells, (
+            f"{entry.name}: add a row to the table of {registry.kind}= in docs/evolution.md"
+        )
 
 
 @pytest.mark.parametrize("spec", [*COMPOSITIONS, *OPERATORS])

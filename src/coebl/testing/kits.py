@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.errors import UserCodeError, printable, reason_of, where
+from coebl.core.errors import InputError, UserCodeError, printable, reason_of, where
 from coebl.core.text import counted
 from coebl.engine import Match, simulate
 from coebl.games import Game, GenomeGame, TensorGame, ZeroSumGame, parse_game
 from coebl.games.game import SEATS
+from coebl.learners import parse_learner
 from coebl.metrics import Block, Metric
 from coebl.testing.strict import OF_BLOCK, OF_REWARD, StrictArray, StrictBackend
 
@@ -317,7 +318,18 @@ def _points_of_metric(metric: type[Metric]) -> Points:
                 return "it gives other numbers on arrays of another library"
         return None
 
+    def others() -> None:
+        for game, seats in (("bigger-number:n=4,space=bits", 2), ("cournot:players=3,most=3", 3)):
+            other = Match(parse_game(game), (parse_learner("uniform"),) * seats, 5)
+            if metric.reason_undefined(other.game) is None:
+                try:
+                    simulate(other, [0, 1], metrics=[metric])
+                except Exception as error:
+                    needed = 'name what it uses of a game in needs, "payoffs" for one that reads numbers of actions'
+                    raise InputError(f"on {game}: {reason_of(error)}; {needed}.") from error
+
     yield "one number per round and run", shape
+    yield "takes every game that it accepts", others
     yield "does not depend on how rounds are cut into blocks", blocks
     yield "does not depend on the batch", batch
     yield "takes its arrays from the block", arrays
