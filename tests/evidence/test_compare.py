@@ -229,8 +229,6 @@ def test_the_bars_of_games_of_different_ranges_have_one_axis_and_fit_80_columns(
     numbers |= {("biased-rps", *key[1:]): 100 * values for key, values in numbers.items()}
     table = Table(numbers, ranges={"rps": [-1.0, 1.0], "biased-rps": [-100.0, 100.0]})
     monkeypatch.setattr(Results, "compare", lambda self, *arguments: compare(table, *arguments))
-    monkeypatch.setattr(Results, "records", lambda self: table.records())
-    monkeypatch.setattr(Results, "notices", lambda self: [])
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "argv", ["coebl", "compare", str(tmp_path), "ucb", "exp3", "--margin", "9"])
     with pytest.raises(SystemExit):
@@ -241,6 +239,10 @@ def test_the_bars_of_games_of_different_ranges_have_one_axis_and_fit_80_columns(
     assert re.findall("[├─●┤]+", small) == re.findall("[├─●┤]+", large) == re.findall("[├─●┤]+", both)
     assert len(re.findall("[├─●┤]+", small)[0]) > 2
     assert "all games, and the bars: each game counts in units of the range" in " ".join(lines)
+    page = compare(table, "ucb", "exp3")._repr_html_()
+    bars = re.findall(r'd="M(\S+) \d+H(\S+)"', page)  # of each way: both games, then all
+    assert [len(set(bars[start : start + 3])) for start in range(0, len(bars), 3)] == [1, 1]
+    assert "in units of each game's payoff range</p>" in page
 
 
 def test_without_a_seed_in_common_nothing_is_said_over_all_games():

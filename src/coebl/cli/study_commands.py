@@ -348,31 +348,21 @@ def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> No
     comparison = replace(comparison, a=titles[comparison.a], b=titles[comparison.b])
     say(f"{comparison.a} minus {comparison.b}, {comparison.metric}, {comparison.better} is better")
     for way, contests in groupby(comparison.contests, key=lambda contest: contest.way):
-        _print_contests(comparison, way, list(contests), known.widths)
+        _print_contests(comparison, way, list(contests))
     print()
     say(str(comparison), "bold")
     families = dict.fromkeys(contest.difference.family for contest in comparison.contests)
     say(f"p (Holm): corrected by Holm's method, separately over {'; '.join(filter(None, families))}.")
-    if any(contest.unit for contest in comparison.contests):
+    if comparison.in_ranges:
         say("all games, and the bars: each game counts in units of the range of its payoffs, since these differ.")
     if any(contest.way == "head to head" and contest.seats != "both" for contest in comparison.contests):
         say(f"head to head, seats: that of {comparison.a}, where the two have met in one seat only.")
 
 
-def _print_contests(
-    comparison: compare.Comparison, way: str, contests: Sequence[compare.Contest], widths: Mapping[str, float]
-) -> None:
-    """Print the differences of one way of comparing, with a bar for each interval and who does better.
-
-    Bars have one axis: in units of each game's payoff range, if the mean over all games is.
-    """
+def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence[compare.Contest]) -> None:
+    """Print the differences of one way of comparing, with a bar for each interval, on one axis, and who does better."""
     opponents = {contest.opponents for contest in contests}
-    in_ranges = any(contest.unit for contest in contests)
-    bars = []  # mean and ends of each interval
-    for contest in contests:
-        unit = widths.get(contest.game) or 1.0 if in_ranges else 1.0  # all games together have none
-        difference = contest.difference
-        bars.append((difference.mean / unit, difference.low / unit, difference.high / unit))
+    bars = [contest.interval(comparison.in_ranges) for contest in contests]
     most = max((abs(end) for _, *ends in bars for end in ends if not isnan(end)), default=0.0)
     better = {-1: comparison.a, 0: "undecided", 1: comparison.b}
     table = []

@@ -64,6 +64,12 @@ class Contest:
     difference: Estimate  # a minus b, by seed; corrected for the number of games
     equivalence: Equivalence | None = None  # the test that the difference is within the margin
     unit: str = ""  # of the difference, if it is not the metric's: "payoff range", where games are averaged
+    width: float = 1.0  # of the game's payoff range, if the metric is in payoffs
+
+    def interval(self, in_ranges: bool) -> tuple[float, float, float]:
+        """Return mean and ends of the difference, in units of the game's payoff range or of the metric."""
+        unit = self.width if in_ranges else 1.0
+        return self.difference.mean / unit, self.difference.low / unit, self.difference.high / unit
 
     def row(self) -> dict[str, Any]:
         """Return a row of a table, in plain values."""
@@ -88,6 +94,11 @@ class Comparison:
     better: str  # lower or higher
     contests: tuple[Contest, ...]  # way by way, the games in order, then all games if there are several
     no_whole: Mapping[Way, str] = field(default_factory=dict)  # why there is no test over all games, by way
+
+    @property
+    def in_ranges(self) -> bool:
+        """True if games are averaged in units of their payoff ranges, since these differ; so are bars to be drawn."""
+        return any(contest.unit for contest in self.contests)
 
     def __str__(self) -> str:
         return f"{'; '.join(self._clauses())}."
@@ -166,7 +177,8 @@ def compare(
         family = correct([tests[name] for name in played], f"the games, {way}")
         for name, test in zip(played, family, strict=True):
             values = means.filter(name=name)["value"]
-            contests.append(_contest(way, name, samples.filter(name=name), test, values, margin))
+            shown = _contest(way, name, samples.filter(name=name), test, values, margin)
+            contests.append(replace(shown, width=widths[name] or 1.0))
         if len(played) > 1:
             overall, unit = _over_all(means, {name: widths[name] for name in played})
             if isinstance(overall, str):

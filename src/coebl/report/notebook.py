@@ -38,7 +38,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table of cells that are HTML already; it scrolls where it is wider than the page."""
     lines = [("th", head), *(("td", row) for row in rows)]
     cells = ("".join(f"<{kind}>{cell}</{kind}>" for cell in line) for kind, line in lines)
-    inner = "".join(f"<tr>{line}</tr>" for line in cells)
+    inner = "".join(f"<tr>{line}</tr>" for line in cells).replace("<th>", '<th style="white-space:normal">')
     return f'<div style="overflow-x:auto"><table style="white-space:nowrap">{inner}</table></div>'
 
 
@@ -231,17 +231,20 @@ def _curve(result: Result) -> str:
 def render_comparison(comparison: Comparison) -> str:
     """Return HTML: the sentence, then a row per way and game with the difference, its interval and who does better."""
     rows = []
-    for contest in comparison.contests:
-        same_unit = [other for other in comparison.contests if other.unit == contest.unit]
-        reach = max((_reach(other) for other in same_unit), default=0.0) or 1.0
+    intervals = [contest.interval(comparison.in_ranges) for contest in comparison.contests]
+    reach = max((abs(end) for ends in intervals for end in ends if math.isfinite(end)), default=0.0) or 1.0
+    for contest, interval in zip(comparison.contests, intervals, strict=True):
         mean, low, high = in_interval(contest.difference.mean, contest.difference.low, contest.difference.high)
         numbers = mean if math.isnan(contest.difference.low) else f"{mean} [{low}, {high}]"
         unit = f" {contest.unit}s" if contest.unit else ""
         cells = (contest.way, contest.game, with_minus(numbers) + unit, _winner(comparison, contest))
         way, game, *others = (_name(cell, 100) for cell in cells)
-        rows.append([way, game, _bar(contest, reach), *others])
+        colour = f"rgb({_BLUE if contest.difference.sign else _GREY})"
+        rows.append([way, game, _bar(interval, reach, colour), *others])
     head = ("", "game", f"{comparison.a} minus {comparison.b}", comparison.title, "does better")
-    return f"<div><p>{_name(str(comparison), 2000)}</p>{_table((_name(title, 100) for title in head), rows)}</div>"
+    units = "<p>all games, and the bars: in units of each game's payoff range</p>" if comparison.in_ranges else ""
+    table = _table((_name(title, 100) for title in head), rows)
+    return f"<div><p>{_name(str(comparison), 2000)}</p>{table}{units}</div>"
 
 
 def _winner(comparison: Comparison, contest: Contest) -> str:
@@ -252,24 +255,16 @@ def _winner(comparison: Comparison, contest: Contest) -> str:
     return comparison.a if lower == (comparison.better == "lower") else comparison.b
 
 
-def _reach(contest: Contest) -> float:
-    ends = (contest.difference.low, contest.difference.mean, contest.difference.high)
-    return max((abs(end) for end in ends if math.isfinite(end)), default=0.0)
-
-
-def _bar(contest: Contest, reach: float) -> str:
+def _bar(interval: tuple[float, float, float], reach: float, colour: str) -> str:
     """Return the interval as a line with its mean, on a scale from -reach to reach with a line at 0."""
-    colour, middle = f"rgb({_BLUE if contest.difference.sign else _GREY})", _BAR_HIGH // 2
+    middle = _BAR_HIGH // 2
 
     def across(number: float) -> float:
         return round(_BAR_WIDE / 2 * (1 + 0.96 * (number / reach if math.isfinite(number) else 0.0)), 1)
 
-    low, high, mean = (across(getattr(contest.difference, end)) for end in ("low", "high", "mean"))
-    line = (
-        f'<path d="M{low} {middle}H{high}" stroke="{colour}" stroke-width="3"/>'
-        if math.isfinite(contest.difference.low)
-        else ""
-    )
+    mean, low, high = map(across, interval)
+    has_line = math.isfinite(interval[1])
+    line = f'<path d="M{low} {middle}H{high}" stroke="{colour}" stroke-width="3"/>' if has_line else ""
     return (
         f'<svg width="{_BAR_WIDE}" height="{_BAR_HIGH}" role="img" aria-label="interval">'
         f'<path d="M{_BAR_WIDE / 2} 0V{_BAR_HIGH}" stroke="currentColor" stroke-opacity="0.5"/>{line}'
