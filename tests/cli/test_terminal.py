@@ -141,6 +141,18 @@ def test_a_sentence_is_not_broken_before_a_unit_or_in_an_equation(capsys, monkey
     assert capsys.readouterr().out.splitlines() == ["it took", "12345 % with", "c = 2, or", "0.1 .. 0.2"]
 
 
+def test_long_titles_of_narrow_columns_leave_their_room_to_the_others(capsys, on_terminal):
+    on_terminal(80)
+    titles = ["the text", "c = 2 everywhere", "as released", "the text, c = 1", "as released, c = 1"]
+    claim = "Evolution is consistently more robust than deterministic optimism."
+    terminal.print_table([{"": "C15", "claim": claim} | dict.fromkeys(titles, "✗ 14/21")], wrap=["claim", *titles])
+    lines = plain(capsys.readouterr().out)
+    assert max(map(len, lines)) <= 80
+    first = next(place for place, line in enumerate(lines) if line.startswith("C15"))
+    assert " ".join(line[5 : lines[first].index("✗")].strip() for line in lines[first:]) == claim, "no word is broken"
+    assert [line.count("c = 1") for line in lines[:first]][-1] == 2, "nor an equation, in either title"
+
+
 @pytest.mark.parametrize(
     ("stop", "code"),
     [

@@ -129,22 +129,35 @@ def print_table(
     )
     given = [[row.get(title, "") for title in header] for row in rows[:most]]
     cells = [[Text(printable(cell)) if isinstance(cell, str) else cell for cell in row] for row in given]
-    least = 2 * (len(header) - 1)
-    for place, title in enumerate(header):
+    out = console()
+    space = get_terminal_size((100, 24)).columns if out.is_terminal else _UNLIMITED
+    gaps = 2 * (len(header) - 1)
+    inner = [max((row[place].cell_len for row in cells), default=0) for place in range(len(header))]
+    is_narrow = gaps + sum(map(max, inner, map(len, header))) > space
+    least = gaps
+    for title, wide in zip(header, inner, strict=True):
         side: Literal["left", "right"] = "right" if title in right else "left"
-        wide, wrapped = max([len(title), *(row[place].cell_len for row in cells)]), title in wrap
-        table.add_column(title, justify=side, no_wrap=not wrapped, overflow="fold")
+        wrapped = title in wrap
+        head = _over_lines(title, wide) if wrapped and is_narrow else title
+        table.add_column(head, justify=side, no_wrap=not wrapped, overflow="fold")
+        wide = max(wide, len(title))
         least += min(wide, _LEAST) if wrapped else wide
     for row in cells:
         table.add_row(*row)
-    out = console()
-    out.width = max(least, get_terminal_size((100, 24)).columns if out.is_terminal else _UNLIMITED)
+    out.width = max(least, space)
     with out.capture() as captured:
         out.print(table)
     for line in captured.get().splitlines():
         print(line.rstrip())
     if len(rows) > len(cells):
         print(f"and {len(rows) - len(cells)} more")
+
+
+def _over_lines(title: str, wide: int) -> str:
+    """A title over as many lines as its words need in a column of this width; none ends inside an equation."""
+    bound = _BOUND.sub(_BINDING, title)
+    longest = max(map(len, bound.split(" ")))
+    return "\n".join(textwrap.wrap(bound, max(wide, longest))).replace(_BINDING, " ")
 
 
 @contextmanager
