@@ -3,6 +3,7 @@
 import itertools
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,6 +33,12 @@ SPECS = [
     "permuted:game=blotto:coins=4+fields=2,seed=3",
     "permuted:game=permuted:game=blotto:coins=4++fields=2+seed=1,seed=3",
 ]
+
+
+def test_every_game_is_named_in_a_test():
+    text = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    untested = [name for name in GAMES.names if f'"{name}' not in text]
+    assert not untested, f"{untested}: test its equilibrium, or another property, in tests/games/"
 
 
 def check_equilibrium(game, value, row, column, unique="yes"):
