@@ -6,6 +6,7 @@ import pytest
 
 from coebl.evidence.statistics import mean_interval
 from coebl.plots.sweep import LAST
+from coebl.study import Results, Study
 from report.browser import NAMES, MadeUp
 from report.pages import Elements, embedded, page_text
 
@@ -30,8 +31,8 @@ class Without(MadeUp):
     ("lacks", "sections"),
     [
         (lambda row, column, metric: False, ["figures", "table", "frontier"]),
-        (lambda row, column, metric: row != column, ["figures"]),
-        (lambda row, column, metric: row != column and "regret" in metric, ["figures"]),
+        (lambda row, column, metric: row != column, ["figures", "frontier"]),
+        (lambda row, column, metric: row != column and "regret" in metric, ["figures", "frontier"]),
         (lambda row, column, metric: row == column, ["figures", "table"]),
         (lambda row, column, metric: row == RATES[1], ["figures", "table"]),
         (lambda row, column, metric: row != column and metric == "pseudo_regret", ["figures", "table", "frontier"]),
@@ -108,6 +109,18 @@ def test_any_sweep_has_a_frontier_and_is_called_by_its_names(tmp_path):
     seen = " ".join(Elements(text).strings)
     assert "Which rate?" in seen
     assert "mine.py:Mine with every rate: what a best response takes from it, and how it does against itself." in seen
+
+
+def test_a_sweep_that_met_no_one_is_shown_in_self_play_alone(tmp_path):
+    study = Study(games=["rps"], learners=RATES, self_play=True, rounds=30, seeds=2, metrics=["pseudo_regret", "tv"])
+    study.run(tmp_path / "run", workers=1)
+    text = page_text(tmp_path, Results(tmp_path / "run"), about=None)
+    data = embedded(text, "data")
+    [frontier] = data["frontiers"]
+    assert [data["metrics"][place]["name"] for place in frontier["metrics"]] == ["tv"]  # lower regret is no better
+    assert (frontier["regret"], {point["best"] for point in frontier["points"]}) == (None, {None})
+    assert len(frontier["points"]) == len(RATES)
+    assert "with every c: how it does against itself. Lower is better." in " ".join(Elements(text).strings)
 
 
 def test_two_sweeps_share_a_frontier_and_one_that_is_short_makes_none(tmp_path):

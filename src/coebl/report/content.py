@@ -361,40 +361,43 @@ def _add_outcomes(results: Results, content: Content) -> None:
 def _frontier(results: Results, content: Content, game: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the settings of learners by their self-play and the gain of the opponent; None if there are too few.
 
-    The gain is measured by the first metric whose sign shows who is ahead.
+    The gain is measured by the first metric whose sign shows who is ahead; it is left out if they did not meet.
     """
-    if not content.strongest:
-        return None
     opponent, matches = content.strongest, content.matches[-1]
     sweeps = {learner["spec"]: learner["sweep"] for learner in content.learners}
     specs = [(content.learners[match["row"]]["spec"], content.learners[match["column"]]["spec"]) for match in matches]
-    swept = [row for row, column in specs if row == column and (row, opponent) in specs and sweeps[row] is not None]
+    swept = [row for row, column in specs if row == column and sweeps[row] is not None]
     if len(swept) < _FEWEST_SETTINGS:
         return None
-    ends = _ends(_frame(results, content, game, players=(swept, [*swept, opponent])), content.metrics)
+    ends = _ends(_frame(results, content, game, players=(swept, [*swept, *filter(None, [opponent])])), content.metrics)
     names = list(content.metrics)
-    for regret in [name for name, words in content.metrics.items() if words.signed]:
-        chosen = [spec for spec in swept if regret in ends[spec, opponent]]
 
-        def is_enough(metric: str, chosen: Sequence[str] = chosen) -> bool:
+    def frontier(chosen: Sequence[str], regret: str) -> dict[str, Any] | None:
+        def is_enough(metric: str) -> bool:
             counts = Counter(sweeps[spec] for spec in chosen if metric in ends[spec, spec])
-            return max(counts.values(), default=0) >= _FEWEST_SETTINGS
+            informs = regret or not content.metrics[metric].signed  # lower is no better in self-play alone
+            return bool(informs) and max(counts.values(), default=0) >= _FEWEST_SETTINGS
 
         across = sorted(filter(is_enough, names), key=lambda name: _suitability(name, content))
-        if across:
-            return {
-                "regret": names.index(regret),
-                "metrics": [names.index(name) for name in across],
-                "points": [
-                    {
-                        "learner": list(sweeps).index(spec),
-                        "self": {names.index(name): ends[spec, spec].get(name) for name in across},
-                        "best": ends[spec, opponent][regret],
-                    }
-                    for spec in chosen
-                ],
+        points = [
+            {
+                "learner": list(sweeps).index(spec),
+                "self": {names.index(name): ends[spec, spec].get(name) for name in across},
+                "best": ends[spec, opponent].get(regret),
             }
-    return None
+            for spec in chosen
+        ]
+        of_regret = names.index(regret) if regret else None
+        return (
+            {"regret": of_regret, "metrics": [names.index(name) for name in across], "points": points}
+            if across
+            else None
+        )
+
+    for regret in [name for name, words in content.metrics.items() if words.signed]:
+        if found := frontier([spec for spec in swept if regret in ends[spec, opponent]], regret):
+            return found
+    return frontier(swept, "")
 
 
 def _suitability(metric: str, content: Content) -> tuple[Any, ...]:

@@ -391,7 +391,7 @@ function settingOf(learner, points) {
   return several ? `${sweepOf(learner).title}, ${number}` : number;
 }
 
-/** Each sweep on the chosen game, if it has a frontier: against itself, and against who sees its policy. */
+/** Each sweep on the chosen game, if it has a frontier: against itself, and against who sees its policy, if they met. */
 function frontier() {
   const found = PAGE.frontiers[state.game];
   if (!found) return null;
@@ -421,8 +421,9 @@ function roundsOf(ends) {
 function makeSweep() {
   const { metric, regret, points } = frontier();
   const wide = chartOf("sweep").clientWidth;
-  const panels = [`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`, `${metricTitle(metric)} in self-play`];
-  const rows = points.flatMap(({ place, learner, self, best }) => [best, self].map(({ mean, half }, at) => ({
+  const met = regret !== null;
+  const panels = [...(met ? [`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`] : []), `${metricTitle(metric)} in self-play`];
+  const rows = points.flatMap(({ place, learner, self, best }) => (met ? [best, self] : [self]).map(({ mean, half }, at) => ({
     panel: panels[at], mean, low: mean - half, high: mean + half, value: learner.value, sweep: learner.sweep, learner: titleOf(place),
     named: namesOf(learner).join(", "),
   })));
@@ -431,7 +432,7 @@ function makeSweep() {
     return `${settingOf(least.learner, points)}, ${withInterval(least[which].mean, least[which].half)}`;
   };
   const last = PAGE.metrics[metric].cumulative ? "" : `; in self-play, the ${roundsOf(points.map((point) => point.self))}`;
-  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. Least lost to a ${titleOf(frontierOpponent())}: ${leastOf("best")}. Least in self-play: ${leastOf("self")}.`;
+  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. ${met ? `Least lost to a ${titleOf(frontierOpponent())}: ${leastOf("best")}. ` : ""}Least in self-play: ${leastOf("self")}.`;
   return {
     chart: "sweep",
     values: {
@@ -465,7 +466,7 @@ function connectFrontier() {
   on("sweep-csv", "click", () => {
     const { metric, regret, points } = frontier();
     saveCsv(titles(), points.flatMap(({ place, self, best }) =>
-      [frontierRow(place, place, metric, self), frontierRow(place, frontierOpponent(), regret, best)]));
+      [frontierRow(place, place, metric, self), ...(best ? [frontierRow(place, frontierOpponent(), regret, best)] : [])]));
   });
   connectPictures("sweep", titles);
 }
