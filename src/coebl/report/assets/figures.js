@@ -403,7 +403,7 @@ function frontier() {
   return { metric, metrics: found.metrics, regret: found.regret, points };
 }
 
-/** The presets of the paper that have this setting, and whether it is the default. */
+/** The presets that have this setting, and whether it is the default. */
 function namesOf(learner) {
   const presets = mapPresets.filter((preset) => preset.learners[state.game][preset.opponent] === learner.spec);
   const isSet = learner.spec.split(/[:,]/).some((part) => part.startsWith(`${sweepOf(learner).parameter}=`));
