@@ -6,6 +6,7 @@ Here are the parts that are embedded in HTML files: Vega, JSON, scripts and styl
 from __future__ import annotations
 
 import json
+from dataclasses import is_dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -45,14 +46,16 @@ def embed(data: object) -> str:
     >>> print(embed("</script>"))
     "\\u003c/script\\u003e"
     """
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_scalar)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
-def _scalar(value: object) -> Any:
-    """Convert values that JSON lacks: NumPy's numbers to Python's, the rest to strings."""
+def _plain(value: object) -> Any:
+    """Convert values that JSON lacks: dataclasses to their fields, NumPy's numbers to Python's, the rest to strings."""
+    if is_dataclass(value):
+        return vars(value)
     return value.item() if isinstance(value, np.generic) else str(value)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypedDict
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from coebl.report.legend import (
     Preset,
     game_entry,
     game_order,
+    interval_texts,
     learner_entries,
     metric_entry,
     short,
@@ -45,23 +47,34 @@ _MATCH = ["row", "column"]
 Numbers = list[float | int | None]
 
 
-class PageCurve(TypedDict):
-    """A metric of a match over the rounds."""
+@dataclass(frozen=True)
+class PageCurve:
+    """A metric of a match over the rounds: means over the seeds."""
 
     grid: int  # an index into the lists of rounds that curves share
     seeds: int
     means: Numbers
     halves: Numbers  # of the widths of the intervals
 
+    def last_texts(self) -> tuple[str, str]:
+        """Return the mean of the last round and its interval as strings."""
+        mean, half = self.means[-1], self.halves[-1]
+        if mean is None:
+            return "not finite", ""
+        half = math.nan if half is None else half
+        return interval_texts(mean, mean - half, mean + half)
 
-class PageMatch(TypedDict):
-    """A match, with indices into the list of learners."""
 
+@dataclass
+class PageMatch:
+    """A match, with indices into the lists of games and learners."""
+
+    game: int
     row: int  # the learner in the first seat
     column: int  # that in the second seat; of more seats, all others as one entry
-    winner: int | None  # after correction, or before it only
-    decided: str  # "after" correction, "before" it only, "no", or "untested"
     curves: dict[int, PageCurve]  # by the index of the metric
+    winner: int | None = None  # after correction, or before it only
+    decided: str = "untested"  # "after" correction, "before" it only, or "no"
 
 
 @dataclass(frozen=True)
@@ -97,81 +110,78 @@ class Content:
     strongest: str  # the opponent of the frontier, or ""
     known: Known
     ranking: Ranking | None
+    seats: dict[str, str]  # names of the seats of games that are not zero-sum, by title
+    has_zero_sum: bool  # True if any game is zero-sum
     games: list[dict[str, Any]] = field(default_factory=list)
     matches: list[list[PageMatch]] = field(default_factory=list)  # by game
     frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
-    rounds: list[list[int]] = field(default_factory=list)  # shared by curves
+    grids: dict[tuple[int, ...], int] = field(default_factory=dict)  # the rounds that curves share, with their indices
     notices: list[str] = field(default_factory=list)
     below_zero: set[str] = field(default_factory=set)  # metrics that any run has below 0
-    seats: dict[str, str] = field(default_factory=dict)  # names of the seats of games that are not zero-sum, by title
-    has_zero_sum: bool = True  # True if any game is zero-sum
-    _places: dict[tuple[int, ...], int] = field(default_factory=dict)  # of the rounds in their list
-
-    def shared(self, rounds: Sequence[int]) -> int:
-        """Return the index of these rounds among those that curves share."""
-        place = self._places.setdefault(tuple(rounds), len(self.rounds))
-        if place == len(self.rounds):
-            self.rounds.append(list(rounds))
-        return place
 
     @cached_property
-    def drawn_metrics(self) -> list[dict[str, Any]]:
-        """The metrics that any curve shows."""
-        drawn = {place for matches in self.matches for match in matches for place in match["curves"]}
-        return [metric_entry(name, words) for place, (name, words) in enumerate(self.metrics.items()) if place in drawn]
+    def places(self) -> dict[str, int]:
+        """The indices of the learners, by spec."""
+        return {learner["spec"]: place for place, learner in enumerate(self.learners)}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The titles of the learners, by spec."""
+        return {learner["spec"]: learner["title"] for learner in self.learners}
+
+    def specs(self, match: PageMatch) -> tuple[str, str]:
+        """Return the specs of the learners of a match."""
+        return self.learners[match.row]["spec"], self.learners[match.column]["spec"]
 
     @property
     def defined_metrics(self) -> list[dict[str, Any]]:
-        """Those metrics, each once: a metric of another seat is that of the first."""
-        names = {metric["name"] for metric in self.drawn_metrics}
-        return [one for one in self.drawn_metrics if ":" not in one["name"] or one["name"].split(":")[0] not in names]
+        """The metrics that any curve shows, without those of another seat if that of the first seat is shown."""
+        drawn = {place for match in chain(*self.matches) for place in match.curves}
+        shown = {name: words for place, (name, words) in enumerate(self.metrics.items()) if place in drawn}
+        return [
+            metric_entry(name, words)
+            for name, words in shown.items()
+            if ":" not in name or name.split(":")[0] not in shown
+        ]
 
     @cached_property
-    def table_metric(self) -> str | None:
-        """The metric of the head-to-head table: the first one whose sign shows who is ahead."""
+    def table_place(self) -> int | None:
+        """The index of the metric of the head-to-head table: the first one whose sign shows who is ahead."""
+        names = list(self.metrics)
         if self.ranking and self.metrics[self.ranking.metric].signed:
-            return self.ranking.metric
-        duels = [match for matches in self.matches for match in matches if match["row"] != match["column"]]
-        drawn = {place for match in duels for place in match["curves"]}
-        signed = (name for place, (name, words) in enumerate(self.metrics.items()) if words.signed and place in drawn)
-        return next(signed, None)
+            return names.index(self.ranking.metric)
+        duels = [match for match in chain(*self.matches) if match.row != match.column]
+        places = (place for match in duels for place in match.curves if self.metrics[names[place]].signed)
+        return min(places, default=None)
 
     @property
-    def first_game(self) -> int:
-        """The index of the game that is shown first: the one that is named, or that decides the most."""
-        named = (place for place, game in enumerate(self.games) if game["spec"] == self.show.game)
-        decided = [sum(match["decided"] == "after" for match in matches) for matches in self.matches]
-        return next(named, decided.index(max(decided)) if decided else 0)
-
-    @property
-    def has_more_seats(self) -> bool:
-        """True if any game has more than two seats."""
-        return any(seats.count(", ") > 1 for seats in self.seats.values())
-
-    @property
-    def is_ranked(self) -> bool:
-        """True if the tests are those of the ranking, which has no learners that see more than a bandit does."""
-        return self.ranking is not None and self.show.family == "all pairings"
+    def table_metric(self) -> str | None:
+        """The name of the metric of the head-to-head table."""
+        return None if self.table_place is None else list(self.metrics)[self.table_place]
 
     @property
     def table_title(self) -> str:
         """The title of the metric of the head-to-head table."""
         return self.metrics[self.table_metric].title if self.table_metric else ""
 
-    @cached_property
-    def table_place(self) -> int | None:
-        """The index of the metric of the head-to-head table."""
-        return list(self.metrics).index(self.table_metric) if self.table_metric else None
+    @property
+    def duels(self) -> list[tuple[PageMatch, PageCurve]]:
+        """The matches of two different learners that have the metric of the head-to-head table, with its curve."""
+        return [
+            (match, match.curves[self.table_place])
+            for match in chain(*self.matches)
+            if match.row != match.column and self.table_place in match.curves
+        ]
+
+    @property
+    def is_ranked(self) -> bool:
+        """True if the tests are those of the ranking, which has no learners that see more than a bandit does."""
+        return self.ranking is not None and self.show.family == "all pairings"
 
     def place_of(self, game: str, noise: str) -> int | None:
         """Return the index of a game; None if the page does not have it."""
         places = (place for place, one in enumerate(self.games) if one["spec"] == game and one["noise"] in ("", noise))
         return next(places, None)
-
-    @property
-    def titles(self) -> dict[str, str]:
-        """The titles of the learners, by spec."""
-        return {learner["spec"]: learner["title"] for learner in self.learners}
 
     @property
     def frontier_sweeps(self) -> list[dict[str, str]]:
@@ -180,7 +190,10 @@ class Content:
         return [self.sweeps[place] for place in sorted({self.learners[learner]["sweep"] for learner in shown})]
 
     def for_script(self) -> dict[str, Any]:
-        """Return what the page's script reads, except for the matches, which are blocks of their own."""
+        """Return what the page's script reads, except for the matches, which are separate blocks."""
+        has_more_seats = any(seats.count(", ") > 1 for seats in self.seats.values())
+        decided = [sum(match.decided == "after" for match in matches) for matches in self.matches]
+        named = (place for place, game in enumerate(self.games) if game["spec"] == self.show.game)
         return {
             "games": [game | {"reference": self._reference(place)} for place, game in enumerate(self.games)],
             "learners": self.learners,
@@ -189,15 +202,14 @@ class Content:
                 metric_entry(name, words) | {"floored": name not in self.below_zero}
                 for name, words in self.metrics.items()
             ],
-            "seats": ["first seat", "other seats"] if self.has_more_seats else ["row", "column"],  # heads of columns
-            "rounds": self.rounds,
-            "logarithmic": [are_logarithmic(rounds) for rounds in self.rounds],
+            "seats": ["first seat", "other seats"] if has_more_seats else ["row", "column"],  # heads of columns
+            "rounds": list(self.grids),
+            "logarithmic": [are_logarithmic(rounds) for rounds in self.grids],
             "presets": [preset.entry(self.games) for preset in self.show.presets],
             "tableMetric": self.table_place,
-            "firstGame": self.first_game,
+            "firstGame": next(named, int(np.argmax(decided)) if decided else 0),
             "frontiers": self.frontiers,
             "frontierOpponent": self.strongest or None,
-            "last": LAST,
         }
 
     def _reference(self, game: int) -> dict[str, Any] | None:
@@ -206,12 +218,12 @@ class Content:
         reference = self.show.reference
         if reference is None or others != [rows]:
             return None
-        selves = [match["curves"].values() for match in self.matches[game] if match["row"] == match["column"]]
-        places = sorted({curve["grid"] for curves in selves for curve in curves})
-        heights = {place: reference.height(rows, np.array(self.rounds[place], float)) for place in places}
+        selves = [match.curves.values() for match in self.matches[game] if match.row == match.column]
+        places = {curve.grid for curves in selves for curve in curves}
+        grids = [(place, rounds) for rounds, place in self.grids.items() if place in places]
         return {
             "label": f"{reference.label}, K = {rows}",
-            "heights": {place: short(numbers) for place, numbers in heights.items()},
+            "heights": {place: short(reference.height(rows, np.array(rounds, float))) for place, rounds in grids},
         }
 
 
@@ -258,26 +270,23 @@ def _read_game(
 ) -> None:
     """Add a game with its curves and its frontier; a notice names each match that cannot be shown."""
     frame = _frame(results, content, game, points=points)
-    curves: dict[tuple[str, str], dict[int, PageCurve]] = {}
+    curves: dict[tuple[str, str], dict[int, PageCurve]] = defaultdict(dict)
     for place, name in enumerate(content.metrics):
         if name in frame.columns:
             for match, curve in _curves(frame, name, content, game):
-                curves.setdefault(match, {})[place] = curve
-    places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
+                curves[match][place] = curve
     recorded = set(frame.select(_MATCH).unique().iter_rows())
-    for players in filter(lambda match: _seated(match) not in recorded, played):
-        _notice(content, players, game, "no metric of this page was recorded")
+    for players in played:
+        if _seated(players) not in recorded:
+            _notice(content, players, game, "no metric of this page was recorded")
     if curves:
+        matches = [
+            PageMatch(len(content.games), content.places[row], content.places[column], curves[row, column])
+            for row, column in sorted(curves, key=lambda match: tuple(map(natural, match)))
+        ]
         content.games.append(game)
-        content.matches.append(
-            [
-                PageMatch(
-                    row=places[row], column=places[column], winner=None, decided="untested", curves=curves[row, column]
-                )
-                for row, column in sorted(curves, key=lambda match: tuple(map(natural, match)))
-            ]
-        )
-        content.frontiers.append(_frontier(results, content, game))
+        content.matches.append(matches)
+        content.frontiers.append(_frontier(results, content, game, matches))
 
 
 def _frame(results: Results, content: Content, game: Mapping[str, Any], **options: Any) -> polars.DataFrame:
@@ -293,8 +302,7 @@ def _frame(results: Results, content: Content, game: Mapping[str, Any], **option
         several = " and ".join(map(str, rounds))
         _notice(content, (row, column), game, f"there are matches of {several} rounds; keep them in two folders")
         frame = frame.filter((pl.col("row") != row) | (pl.col("column") != column))
-    below = [name for name in metrics if (frame[name] < 0).any()]
-    content.below_zero.update(below)
+    content.below_zero.update(name for name in metrics if (frame[name] < 0).any())
     return frame
 
 
@@ -312,99 +320,95 @@ def _notice(content: Content, players: Sequence[str], game: Mapping[str, Any], r
     content.notices.append(f"not shown: {' v '.join(players)} on {game['name']}: {reason}.")
 
 
+def _means(runs: polars.DataFrame, by: Sequence[str]) -> polars.DataFrame:
+    """Return the number of seeds, the mean of `value` over them and half the width of its interval, group by group."""
+    groups = runs.group_by(by, maintain_order=True).agg("value", seeds=require("polars").len())
+    mean, half = np.full((2, len(groups)), np.nan)
+    for seeds in groups["seeds"].unique():
+        chosen = (groups["seeds"] == seeds).to_numpy()
+        band = Band.of(groups.filter(chosen)["value"].explode().to_numpy().reshape(-1, seeds))
+        mean[chosen], half[chosen] = band.mean, band.half
+    return groups.drop("value").with_columns(mean=mean, half=half)
+
+
 def _curves(
     frame: polars.DataFrame, metric: str, content: Content, game: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[str, str], PageCurve]]:
     """Yield the mean over seeds with its interval, match by match."""
-    pl = require("polars")
-    held = frame.select(*_MATCH, "round", value=metric).drop_nulls("value")
-    groups = held.group_by(*_MATCH, "round", maintain_order=True).agg("value", n=pl.len())
-    mean, half = np.full((2, len(groups)), np.nan)
-    for seeds in groups["n"].unique():
-        chosen = (groups["n"] == seeds).to_numpy()
-        band = Band.of(groups.filter(chosen)["value"].explode().to_numpy().reshape(-1, seeds))
-        mean[chosen], half[chosen] = band.mean, band.half
-    means = groups.drop("value").with_columns(mean=mean, half=half)
-    by_match = means.group_by(_MATCH, maintain_order=True).agg(pl.all())
-    for row, column, rounds, counts, mean, half in by_match.iter_rows():
-        if len(set(counts)) > 1:
+    means = _means(frame.select(*_MATCH, "round", value=metric).drop_nulls("value"), [*_MATCH, "round"])
+    by_match = means.group_by(_MATCH, maintain_order=True).agg(require("polars").all())
+    for row, column, rounds, seeds, mean, half in by_match.iter_rows():
+        if len(set(seeds)) > 1:
             reason = f"{metric} was recorded at different rounds; keep the cells in two folders"
             _notice(content, (row, column), game, reason)
             continue
-        curve = PageCurve(
-            grid=content.shared(rounds), seeds=counts[0], means=short(mean), halves=short(half, HALF_DIGITS)
-        )
-        yield (row, column), curve
+        grid = content.grids.setdefault(tuple(rounds), len(content.grids))
+        yield (row, column), PageCurve(grid, seeds[0], short(mean), short(half, HALF_DIGITS))
 
 
 def _add_outcomes(results: Results, content: Content) -> None:
     """Add the winners to the matches: by the tests of the ranking, or else of all learners."""
-    metric, family = content.table_metric, content.show.family
-    if content.is_ranked:
-        pairings = content.ranking.pairings if content.ranking else []
-    else:
-        pairings = test_pairings(results.last([metric]), metric, family=family) if metric else []
+    metric, pairings = content.table_metric, []
+    if content.ranking and content.is_ranked:
+        pairings = content.ranking.pairings
+    elif metric:
+        pairings = test_pairings(results.last([metric]), metric, family=content.show.family)
     several = any(game["noise"] for game in content.games)
-    duels = [pairing for pairing in pairings if not pairing.own]
-    tested = {(one.game, one.noise if several else "", frozenset((one.first, one.second))): one for one in duels}
-    specs = [learner["spec"] for learner in content.learners]
-    for game, matches in zip(content.games, content.matches, strict=True):
-        for match in matches:
-            pair = frozenset((specs[match["row"]], specs[match["column"]]))
-            if pairing := tested.get((game["spec"], game["noise"], pair)):
-                advantage = pairing.advantage
-                match["decided"] = "after" if pairing.winner else "before" if advantage.p <= ALPHA else "no"
-                if match["decided"] != "no":
-                    match["winner"] = specs.index(pairing.first if advantage.mean > 0 else pairing.second)
+    tested = {
+        (one.game, one.noise if several else "", frozenset((one.first, one.second))): one
+        for one in pairings
+        if not one.own
+    }
+    for match in chain(*content.matches):
+        game = content.games[match.game]
+        if pairing := tested.get((game["spec"], game["noise"], frozenset(content.specs(match)))):
+            advantage = pairing.advantage
+            match.decided = "after" if pairing.winner else "before" if advantage.p <= ALPHA else "no"
+            if match.decided != "no":
+                match.winner = content.places[pairing.first if advantage.mean > 0 else pairing.second]
 
 
-def _frontier(results: Results, content: Content, game: Mapping[str, Any]) -> dict[str, Any] | None:
+def _frontier(
+    results: Results, content: Content, game: Mapping[str, Any], matches: Sequence[PageMatch]
+) -> dict[str, Any] | None:
     """Return the settings of learners by their self-play and the gain of the opponent; None if there are too few.
 
     The gain is measured by the first metric whose sign shows who is ahead; it is left out if they did not meet.
     """
-    opponent, matches = content.strongest, content.matches[-1]
+    opponent, names = content.strongest, list(content.metrics)
     sweeps = {learner["spec"]: learner["sweep"] for learner in content.learners}
-    specs = [(content.learners[match["row"]]["spec"], content.learners[match["column"]]["spec"]) for match in matches]
-    swept = [row for row, column in specs if row == column and sweeps[row] is not None]
+    selves = [content.specs(match)[0] for match in matches if match.row == match.column]
+    swept = [spec for spec in selves if sweeps[spec] is not None]
     if len(swept) < _FEWEST_SETTINGS:
         return None
     ends = _ends(_frame(results, content, game, players=(swept, [*swept, *filter(None, [opponent])])), content.metrics)
-    names = list(content.metrics)
-
-    def frontier(chosen: Sequence[str], regret: str) -> dict[str, Any] | None:
-        def is_enough(metric: str) -> bool:
-            counts = Counter(sweeps[spec] for spec in chosen if metric in ends[spec, spec])
-            informs = regret or not content.metrics[metric].signed  # lower is no better in self-play alone
-            return bool(informs) and max(counts.values(), default=0) >= _FEWEST_SETTINGS
-
-        across = sorted(filter(is_enough, names), key=lambda name: _suitability(name, content))
-        points = [
-            {
-                "learner": list(sweeps).index(spec),
-                "self": {names.index(name): ends[spec, spec].get(name) for name in across},
-                "best": ends[spec, opponent].get(regret),
-            }
-            for spec in chosen
-        ]
-        of_regret = names.index(regret) if regret else None
-        return (
-            {"regret": of_regret, "metrics": [names.index(name) for name in across], "points": points}
-            if across
-            else None
-        )
-
-    for regret in [name for name, words in content.metrics.items() if words.signed]:
-        if found := frontier([spec for spec in swept if regret in ends[spec, opponent]], regret):
-            return found
-    return frontier(swept, "")
+    signed = [name for name in names if content.metrics[name].signed]
+    for regret in [*signed, None]:
+        chosen = [spec for spec in swept if regret is None or regret in ends[spec, opponent]]
+        counts = Counter((sweeps[spec], name) for spec in chosen for name in ends[spec, spec])
+        enough = {name for (_, name), count in counts.items() if count >= _FEWEST_SETTINGS}
+        if regret is None:  # a lower signed metric is no better in self-play alone
+            enough.difference_update(signed)
+        if enough:
+            across = sorted(enough, key=lambda name: _suitability(name, content))
+            points = [
+                {
+                    "learner": content.places[spec],
+                    "self": {names.index(name): ends[spec, spec].get(name) for name in across},
+                    "best": ends[spec, opponent].get(regret) if regret else None,
+                }
+                for spec in chosen
+            ]
+            of_regret = names.index(regret) if regret else None
+            return {"regret": of_regret, "metrics": [names.index(name) for name in across], "points": points}
+    return None
 
 
 def _suitability(metric: str, content: Content) -> tuple[Any, ...]:
     """Return a sort key of metrics by how well they show convergence of self-play: signed metrics are last."""
-    wanted = list(content.show.convergence)
-    words = content.metrics[metric]
-    return (wanted.index(metric) if metric in wanted else len(wanted), words.signed, words.cumulative)
+    wanted, words = list(content.show.convergence), content.metrics[metric]
+    preference = wanted.index(metric) if metric in wanted else len(wanted)
+    return preference, words.signed, words.cumulative, list(content.metrics).index(metric)
 
 
 def _ends(
@@ -417,20 +421,13 @@ def _ends(
         held = frame.select(*_MATCH, "seed", "round", value=name).drop_nulls("value")
         span = 1 if metrics[name].cumulative else LAST
         held = held.filter(pl.col("round") > pl.col("round").max().over(_MATCH) - span)
-        rounds = pl.col("round").min().alias("first"), pl.col("round").max().alias("last")
-        by_seed = held.group_by(*_MATCH, "seed").agg(pl.col("value").mean(), *rounds)
-        by_match = by_seed.group_by(_MATCH).agg("value", pl.col("first").min(), pl.col("last").max())
-        for row, column, values, first, last in by_match.iter_rows():
-            band = Band.of(np.array([values]))
-            if np.isfinite(band.mean[0]):
-                [mean], [half] = short(band.mean), short(band.half)
-                ends[row, column][name] = {
-                    "mean": mean,
-                    "half": half,
-                    "seeds": band.seeds,
-                    "first": first,
-                    "last": last,
-                }
+        rounds = held.group_by(_MATCH).agg(first=pl.col("round").min(), last=pl.col("round").max())
+        by_seed = held.group_by(*_MATCH, "seed", maintain_order=True).agg(pl.col("value").mean())
+        for end in _means(by_seed, _MATCH).join(rounds, on=_MATCH).iter_rows(named=True):
+            match = end.pop("row"), end.pop("column")
+            if np.isfinite(end["mean"]):
+                [mean], [half] = short([end["mean"]]), short([end["half"]])
+                ends[match][name] = end | {"mean": mean, "half": half}
     return ends
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import base64
 import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole
@@ -21,8 +21,7 @@ from coebl.evidence.judge import Verdict
 from coebl.naming import game_title
 from coebl.plots import plot_panels
 from coebl.plots.style import drawn, look
-from coebl.report.content import Content
-from coebl.report.legend import interval_texts
+from coebl.report.content import Content, PageCurve, PageMatch
 from coebl.tournament.outcome import FOLDER
 
 if TYPE_CHECKING:
@@ -54,57 +53,18 @@ class Section:
         return f"data:image/svg+xml;base64,{base64.b64encode(self.picture).decode()}" if self.picture else ""
 
 
-class Duel(NamedTuple):
-    """The last round of a match of two different learners; these are indices."""
-
-    game: int
-    row: int
-    column: int
-    mean: float | None
-    half: float | None
-    winner: int | None
-    decided: str  # as in `coebl.report.content.PageMatch`
-
-    def number(self) -> tuple[str, str]:
-        """Return the mean and its interval in digits."""
-        if self.mean is None:
-            return "not finite", ""
-        if self.half is None:
-            return with_minus(number_text(self.mean)), ""
-        return interval_texts(self.mean, self.mean - self.half, self.mean + self.half)
-
-    def short_number(self) -> str:
-        """Return the mean without its interval, to the first digit of half its width."""
-        if self.mean is None or not self.half:
-            return "–" if self.mean is None else self.number()[0]
-        places = max(0, decimal_places(self.half) - 1)
-        return with_minus(f"{round(self.mean, places) + 0.0:,.{places}f}")
-
-
-def duels(content: Content) -> Iterator[Duel]:
-    """Yield the head-to-heads of a page, game by game."""
-    for game, matches in enumerate(content.matches):
-        for match in matches:
-            curve = match["curves"].get(-1 if content.table_place is None else content.table_place)
-            if match["row"] != match["column"] and curve:
-                ends = curve["means"][-1], curve["halves"][-1]
-                yield Duel(game, match["row"], match["column"], *ends, match["winner"], match["decided"])
-
-
 def plain_tables(content: Content) -> dict[str, list[tuple[str, str, str, str]]]:
     """Return row, column, the number with its interval, and the outcome of every head-to-head, by game."""
     titles = list(content.titles.values())
     tables: dict[str, list[tuple[str, str, str, str]]] = {}
-    for duel in duels(content):
-        rows = tables.setdefault(content.games[duel.game]["title"], [])
-        rows.append((titles[duel.row], titles[duel.column], " ".join(duel.number()).strip(), _outcome(duel, titles)))
+    for match, curve in content.duels:
+        outcome = "undecided" if match.decided == "no" else "not tested"
+        if match.winner is not None:
+            outcome = titles[match.winner] + (" wins" if match.decided == "after" else ", before correction only")
+        number = " ".join(curve.last_texts()).strip()
+        rows = tables.setdefault(content.games[match.game]["title"], [])
+        rows.append((titles[match.row], titles[match.column], number, outcome))
     return tables
-
-
-def _outcome(duel: Duel, titles: Sequence[str]) -> str:
-    if duel.winner is None:
-        return "undecided" if duel.decided == "no" else "not tested"
-    return titles[duel.winner] + (" wins" if duel.decided == "after" else ", before correction only")
 
 
 def ranking_section(content: Content) -> Section | None:
@@ -201,26 +161,24 @@ def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, A
 
     What the main claim checks is decided as there, so that a panel has the counts of its bar.
     """
-    met = {(duel.game, duel.row, duel.column): duel for duel in duels(content)}
+    met = {(match.game, match.row, match.column): (match, curve) for match, curve in content.duels}
     checked = {
         (one.variant, *check.check.samples[0].pairing[:3]): check.verdict in ("holds", "fails")
         for one in verdicts
         if (one.id, one.metric) == (content.show.headline, content.table_metric)
         for check in one.checks
     }
-    places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
     rows: list[dict[str, Any]] = []
     opponents: set[int] = set()
     for preset in content.show.presets:
         for game, entry in enumerate(content.games if preset.opponent is not None else ()):
-            learners = [places.get(spec, -1) for spec in preset.on(entry["spec"])]
+            learners = [content.places.get(spec, -1) for spec in preset.on(entry["spec"])]
             opponent = learners[preset.opponent or 0]
-            duels_met = [met[game, learner, opponent] for learner in learners if (game, learner, opponent) in met]
-            for duel in duels_met:
-                specs = (content.learners[place]["spec"] for place in (duel.row, duel.column))
-                decided = checked.get((preset.id, entry["spec"], *specs), duel.decided == "after")
-                rows.append(_map_cell(content, preset.name, duel, decided))
-            opponents |= {duel.column for duel in duels_met}
+            for match, curve in filter(None, (met.get((game, learner, opponent)) for learner in learners)):
+                key = (preset.id, entry["spec"], *content.specs(match))
+                decided = checked.get(key, match.decided == "after")
+                rows.append(_map_cell(content, preset.name, match, curve, decided))
+                opponents.add(opponent)
     if not rows:
         return None
     who = _common_title(content, sorted(opponents))
@@ -244,17 +202,23 @@ def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, A
     }
 
 
-def _map_cell(content: Content, panel: str, duel: Duel, decided: bool) -> dict[str, Any]:
-    words = textwrap.wrap(content.learners[duel.row]["title"], _LETTERS, break_long_words=False, break_on_hyphens=False)
+def _map_cell(content: Content, panel: str, match: PageMatch, curve: PageCurve, decided: bool) -> dict[str, Any]:
+    title = content.learners[match.row]["title"]
+    words = textwrap.wrap(title, _LETTERS, break_long_words=False, break_on_hyphens=False)
+    mean, half = curve.means[-1], curve.halves[-1]
+    text = "–" if mean is None else curve.last_texts()[0]
+    if mean is not None and half:  # to the first digit of half the width of its interval
+        places = max(0, decimal_places(half) - 1)
+        text = with_minus(f"{round(mean, places) + 0.0:,.{places}f}")
     return {
         "panel": panel,
-        "game": content.games[duel.game]["title"],
+        "game": content.games[match.game]["title"],
         "learner": "\n".join(words),
-        "mean": duel.mean,
-        "columnAhead": (duel.mean or 0) > 0,
+        "mean": mean,
+        "columnAhead": (mean or 0) > 0,
         "decided": decided,
-        "text": duel.short_number(),
-        "at": [duel.game, duel.row, duel.column],
+        "text": text,
+        "at": [match.game, match.row, match.column],
     }
 
 

@@ -45,13 +45,7 @@ class Preset:
 
     def entry(self, games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the preset for the script, with its learners by game."""
-        return {
-            "id": self.id or self.name,
-            "name": self.name,
-            "note": self.note,
-            "learners": [self.on(game["spec"]) for game in games],
-            "opponent": self.opponent,
-        }
+        return vars(self) | {"id": self.id or self.name, "learners": [self.on(game["spec"]) for game in games]}
 
 
 def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
@@ -146,15 +140,9 @@ def sweep_entry(sweep: Sweep, known: Known) -> dict[str, str]:
 
 def metric_entry(name: str, words: MetricWords) -> dict[str, Any]:
     """Return a metric for the script. One that is not cumulative is a distance, which has its own figure."""
-    return {
-        "name": name,
-        "title": words.title,
-        "definition": words.definition,
-        "meaning": words.meaning.replace(f"; {name}:2 for seat 2", ""),
-        "distance": words.known and not words.cumulative,
-        "cumulative": words.cumulative,
-        "signed": words.signed,
-    }
+    meaning = words.meaning.replace(f"; {name}:2 for seat 2", "")
+    distance = words.known and not words.cumulative
+    return vars(words) | {"name": name, "meaning": meaning, "distance": distance}
 
 
 def short(numbers: Iterable[float], digits: int = DIGITS) -> list[float | int | None]:

@@ -27,15 +27,7 @@ from coebl.report.content import Presentation, read_content
 from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section, times_section
 from coebl.report.legend import Preset, learner_colours, unbroken
 from coebl.report.replay import kept_replays
-from coebl.report.verdict_grid import (
-    OUTCOMES,
-    VERDICT_KINDS,
-    finding,
-    outcomes_of,
-    scores,
-    verdict_entry,
-    verdict_grid,
-)
+from coebl.report.verdict_grid import OUTCOMES, finding, outcomes_of, scores, verdict_entry, verdict_grid
 
 if TYPE_CHECKING:
     from coebl.study import Results
@@ -86,7 +78,6 @@ def write_page(
     variants = {preset.id: preset.name for preset in show.presets if preset.id}
     data = content.for_script() | {
         "name": about.name or show.title,
-        "verdictKinds": VERDICT_KINDS,
         "verdicts": [verdict_entry(verdict, content.titles) for verdict in verdicts],
         "outcomes": list(OUTCOMES.values()),
         "maps": maps,

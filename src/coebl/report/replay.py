@@ -125,7 +125,6 @@ class Replay:
 
 def kept_replays(results: Results, content: Content) -> list[dict[str, Any]]:
     """Return the replays of a study that keeps policies, for the script of its page."""
-    places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
     replays, games = {}, {}
     for record in sorted(results.records(), key=lambda record: record.seeds, reverse=True):
         kept, place = record.policies, content.place_of(record.game, record.noise)
@@ -133,7 +132,7 @@ def kept_replays(results: Results, content: Content) -> list[dict[str, Any]]:
             continue
         if place not in games:  # its equilibrium is computed once
             games[place] = Game(kept.payoff, row_labels=kept.labels[0], column_labels=kept.labels[1])
-        row, column = (places[spec] for spec in record.players)
+        row, column = (content.places[spec] for spec in record.players)
         paths = PolicyPaths(
             game=games[place],
             seed=kept.seed,

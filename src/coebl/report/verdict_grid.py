@@ -21,8 +21,6 @@ OUTCOMES: dict[Outcome, str] = {
 """The words for the verdict on a single check."""
 
 _SHOWN = ["subject", "quantity", "measured", "low", "high", "wanted", "threshold", "published", "verdict", "before"]
-VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
-VERDICT_KINDS = {word: word.replace(" ", "-") for word in VERDICTS}  # the classes of the style sheet
 
 
 def finding(template: str, outcomes: Mapping[str, Sequence[str]]) -> str:
@@ -67,43 +65,33 @@ def scores(show: Presentation, verdicts: Iterable[Verdict]) -> list[dict[str, An
 
 def verdict_grid(verdicts: Sequence[Verdict], titles: Mapping[str, str], learners: Mapping[str, str]) -> dict[str, Any]:
     """Return the grid of variants (columns) and claims (rows); titles are those of the variants, by id."""
+    counts = Counter((verdict.variant, verdict.verdict) for verdict in verdicts)
+    variants = {verdict.variant: titles.get(verdict.variant, verdict.variant) for verdict in verdicts}
     squares = {
-        (verdict.id, verdict.variant): {
-            "place": place,
-            "variant": titles.get(verdict.variant, verdict.variant),
-            "verdict": verdict,
-            **_square(verdict, learners),
-        }
+        (verdict.id, verdict.variant): _square(verdict, learners)
+        | {"place": place, "variant": variants[verdict.variant]}
         for place, verdict in enumerate(verdicts)
     }
-    variants = list(dict.fromkeys(variant for _, variant in squares))
     return {
         "variants": [
-            {
-                "title": titles.get(variant, variant),
-                "counts": {
-                    word: sum(verdict.variant == variant and verdict.verdict == word for verdict in verdicts)
-                    for word in VERDICTS
-                },
-            }
-            for variant in variants
+            {"title": title, "counts": {word: counts[variant, word] for word in get_args(Outcome)}}
+            for variant, title in variants.items()
         ],
         "rows": [
             {"id": id, "text": text, "squares": [squares.get((id, variant)) for variant in variants]}
             for id, text in {verdict.id: verdict.text for verdict in verdicts}.items()
         ],
-        "kinds": VERDICT_KINDS,
         "outcomes": list(OUTCOMES.values()),
     }
 
 
 def _square(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, Any]:
     decisive = verdict.decisive
-    measured = f"{by_title(decisive.subject, verdict, learners)}: {decisive.check.words[0]}" if decisive else ""
     return {
+        "verdict": verdict,
         "tally": _tally(verdict),
         "strip": [OUTCOMES[check.verdict] for check in verdict.checks if check.verdict != "not testable"],
-        "subject": measured,
+        "subject": f"{by_title(decisive.subject, verdict, learners)}: {decisive.check.words[0]}" if decisive else "",
         "number": _interval(verdict),
         "wanted": decisive.check.words[1] if decisive else "",
         "note": by_title(verdict.note, verdict, learners),

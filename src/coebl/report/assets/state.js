@@ -28,7 +28,7 @@ const blocks = [];
 /** The matches of a game. Blocks are parsed when they are first needed, so that the page opens quickly. */
 function matchesOf(game) {
   if (!blocks[game]) {
-    blocks[game] = JSON.parse(byId(`game-${game}`).textContent).map((match) => ({ ...match, game }));
+    blocks[game] = JSON.parse(byId(`game-${game}`).textContent);
     for (const curve of blocks[game].flatMap(({ curves }) => Object.values(curves))) curve.rounds = PAGE.rounds[curve.grid];
   }
   return blocks[game];

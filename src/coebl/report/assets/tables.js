@@ -298,7 +298,7 @@ function checkList(all) {
   const title = `${checks.length === 1 ? "One check" : `${checks.length} checks`}: ${counts.join(", ")}${lacking}`;
   const items = checks.map(({ title: about, quantity, measured, low, high, wanted, verdict, outcome, before }) => {
     const number = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
-    const word = element("b", { class: PAGE.verdictKinds[verdict] }, outcome);
+    const word = element("b", { class: verdict.replace(" ", "-") }, outcome);
     const mark = before ? ` (before correction only: ${before})` : "";
     const found = element("span", {}, word, `${mark} · ${quantity}${number}, wanted: ${wanted}`);
     return element("li", {}, element("span", { class: "subject" }, about), found);
