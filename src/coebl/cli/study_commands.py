@@ -507,7 +507,10 @@ def study_show_command(
     shown = study.read_study(file)
     if shown.title:
         print(shown.title)
-    matches, rounds = counted(len(shown.matches()), "match", "matches"), sum(map(progress.rounds_of, shown.cells))
+    matches, rounds = (
+        counted(len(shown.matches()), "match", "matches"),
+        sum(cell.rounds * len(cell.seeds) for cell in shown.cells),
+    )
     print(f"{matches} in {counted(len(shown.cells), 'cell')}, {counted(rounds, 'round')} in all")
     with cache.announce_compilation():
         runner.warm_up(shown.cells, shown.shapes)

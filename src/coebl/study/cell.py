@@ -1,6 +1,6 @@
 """The cell, one match and one block of seeds: its description, which is its identity, and the record of a finished one.
 
-It is the unit of work, storage and resume. The record is what its file stores with the numbers, validated in one place.
+A cell is the unit of work, of storage and of resuming. Its record is stored with its numbers, and validated here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ REGISTRIES: dict[str, Registry[Any]] = {"game": GAMES, "player": LEARNERS, "nois
 
 
 def seat_key(seat: int) -> str:
-    """The key under which the file of a player is listed."""
+    """Return the key under which the file of a player is listed."""
     return SEATS[seat] if seat < len(SEATS) else f"player {seat + 1}"
 
 
@@ -94,16 +94,13 @@ class Description(_Stored):
     files: dict[str, str]  # checksums, by "game", "row", "column" or the name of the file
     device: Device = "cpu"
     until: str | None = None  # the condition that ends a run
-    keep: tuple[Literal["policies"], ...] = ()  # what else is kept of the runs
+    keep: tuple[Literal["policies"], ...] = ()  # other data kept of the runs
 
     def digest(self) -> str:
         """The name under which the cell is stored: equal for equal descriptions, anywhere."""
-        layout = {name: value for name, value in self if name not in ("players", "device", "until", "keep")}
-        two = len(self.players) == 2  # separate keys in the earlier format, which had two seats
-        layout |= dict(zip(SEATS, self.players, strict=True)) if two else {"players": self.players}
-        layout |= {} if self.device == "cpu" else {"device": self.device}
-        layout |= {} if self.until is None else {"until": self.until}
-        layout |= {"keep": self.keep} if self.keep else {}
+        layout = self.model_dump(exclude_defaults=True, warnings=False)
+        if len(self.players) == 2:  # the earlier format, which had two seats, has a key for each
+            layout |= dict(zip(SEATS, layout.pop("players"), strict=True))
         text = json.dumps(layout | {"format": _RUNS}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -177,7 +174,7 @@ class Cell:
     device: Device = "cpu"  # a seed leads to other runs on another device
     objects: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # that specs cannot make
     until: str | None = None  # the condition that ends a run before its last round
-    keep: tuple[Keep, ...] = ()  # what else to keep of its runs; only a cell of one seed has it
+    keep: tuple[Keep, ...] = ()  # other data to keep of its runs; only in a cell of one seed
 
     def match(self) -> Match:
         """The match that the cell plays."""
@@ -234,22 +231,19 @@ class Cell:
         files = {key: _checksum(Path(file).read_bytes()) for key, file in named.items() if file and is_file(file)}
         made = (specs | {"noise": self.noise or ""}).items()  # some of them by no spec
         labels = self.labels()
+        values = {name: getattr(self, name) for name in ("rounds", "record", "device", "until", "keep")}
         return Description.model_construct(  # whose values need no check
+            **values,
             game=labels.game,
             players=labels.players,
-            rounds=self.rounds,
             seeds=tuple(self.seeds),
             noise=labels.noise or None,
-            record=self.record,
             metrics=tuple(map(without_folder, self.metrics)),
             files=files | {key: _source_checksum(self.objects[spec]) for key, spec in made if spec in self.objects},
-            device=self.device,
-            until=self.until,
-            keep=self.keep,
         )
 
     def _game_file(self) -> str:
-        """The file that holds the game's payoffs, or None; a file called "rps" does not hide the game."""
+        """The file that holds the game's payoffs, or ""; a file called "rps" does not hide the game."""
         return self.game if Path(self.game).suffix and is_file(self.game) else ""
 
     def digest(self) -> str:

@@ -55,11 +55,6 @@ class TimeEstimate(NamedTuple):
     source: str  # in words
 
 
-def rounds_of(cell: Cell) -> int:
-    """Rounds to simulate, over all runs."""
-    return cell.rounds * len(cell.seeds)
-
-
 def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, float]:
     """The approximate microseconds that each cell takes; games whose shapes are not known are built to find out."""
     shapes = dict(shapes or {})
@@ -182,7 +177,7 @@ def disk_use(study: Study) -> int:
 
 
 def open_bar(text: str = "", total: float | None = None, **options: Any) -> rich_progress.Progress | None:
-    """A progress bar with a text beside it, not started yet; None where stderr is not a terminal."""
+    """Return a progress bar with a label, not started yet; None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         return None
     columns = rich_progress.BarColumn(bar_width=20), rich_progress.TextColumn("{task.description}", markup=False)
@@ -194,9 +189,8 @@ def open_bar(text: str = "", total: float | None = None, **options: Any) -> rich
 class TimeLeft:
     """The time left by the share of the work that is done, in words; an empty string until that is reliable.
 
-    Processes take seconds to start, and the first rounds are the slowest. So the clock starts at the first work that
-    was seen, and nothing is said before some seconds have passed in which a share of the work was done; of long work,
-    before a minute.
+    Processes take seconds to start, and the first rounds are the slowest. So the clock starts when the first work is
+    seen, and the estimate begins after some seconds with a share of the work done; for long work, after a minute.
     """
 
     def __init__(self) -> None:

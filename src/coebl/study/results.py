@@ -22,7 +22,7 @@ from coebl.evidence.runtimes import Runtimes, read_runtimes
 from coebl.evidence.statistics import Band
 from coebl.learners.base import Kind
 from coebl.naming import known_to, learner_words, metric_words
-from coebl.study.cell import EARLIER, REGISTRIES, CellRecord, seat_key
+from coebl.study.cell import EARLIER, REGISTRIES, CellRecord
 from coebl.study.cell_file import CellRuns
 from coebl.study.errors import DamagedFileError, StoreError
 from coebl.study.store import Store, check_one_device
@@ -70,7 +70,7 @@ class Results:
         self.store = Store.open(folder)
         self._listed: list[str] = []  # the digests of the records
         self._records: list[CellRecord] = []
-        self._present: dict[str, dict[str, None]] = {}  # what the records have, by the name of a filter
+        self._present: dict[str, dict[str, None]] = {}  # specs in the records, by the name of a filter
         self._listed_at: int | None = None
 
     def __repr__(self) -> str:
@@ -257,19 +257,18 @@ class Results:
 
     def _matching(self, game: Specs, players: Sequence[Specs], noise: Specs) -> list[CellRecord]:
         """The records of the cells that fit; of matches with more seats than players are named, any may be there."""
-        records = every = self.records()
-        seats = [
-            f"{seat_key(seat)} learner" if seat < 2 else f"learner in seat {seat + 1}" for seat in range(len(players))
-        ]
-        filters = [("game", "game", game), ("noise", "noise", noise)]
-        filters += [(name, "player", specs) for name, specs in zip(seats, players, strict=True)]
-        for place, (name, kind, chosen) in enumerate(filters):
-            if chosen is not None:
-                if name not in self._present:
-                    self._present[name] = {spec: None for record in every if (spec := _label(record, place))}
-                listed = [chosen] if isinstance(chosen, str) else chosen
-                wanted = {find(kind, spec, self._present[name], name) for spec in listed}
-                records = [record for record in records if _label(record, place) in wanted]
+        records = self.records()
+        names = ["game", "noise", "row learner", "column learner"]
+        names += [f"learner in seat {number}" for number in range(3, len(players) + 1)]
+        for place, (name, chosen) in enumerate(zip(names, (game, noise, *players), strict=False)):
+            if chosen is None:
+                continue
+            if name not in self._present:
+                self._present[name] = {spec: None for record in self.records() if (spec := _label(record, place))}
+            kind = name if place < 2 else "player"
+            specs = [chosen] if isinstance(chosen, str) else chosen
+            wanted = {find(kind, spec, self._present[name], name) for spec in specs}
+            records = [record for record in records if _label(record, place) in wanted]
         return records
 
     def lazy(self) -> polars.LazyFrame:

@@ -30,7 +30,7 @@ from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
 from coebl.study.errors import LostError
 from coebl.study.plan import make_plan
-from coebl.study.progress import Progress, Shapes, rounds_of, work_of
+from coebl.study.progress import Progress, Shapes, work_of
 from coebl.study.store import Store, is_new
 from coebl.study.studies import Study
 from coebl.study.workers import Failure, LocalPool, play, user_cells
@@ -144,7 +144,7 @@ def run(
                             progress.say(f"a cell failed: {printable(outcome.cause)}")
                         failed[cell] = outcome
                         store.record_failure(cell, outcome.traceback, outcome.cause)
-                    progress.done(rounds_of(cell), works[cell], failed=cell in failed)
+                    progress.done(cell.rounds * len(cell.seeds), works[cell], failed=cell in failed)
             stopped = False
         finally:
             files = plan.stored + len(plan.todo)  # in the folder when all is done

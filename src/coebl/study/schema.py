@@ -13,14 +13,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import isfunction
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, NamedTuple
 
 from coebl.backend import DEVICES
 from coebl.core.errors import InputError, nearest, reason_of, shorten
 from coebl.core.specs import MOST_IN_GRID, expand, files_in, move_files, split_spec, without_folder
-from coebl.engine import Match, Record
+from coebl.engine import Match
 from coebl.engine.match import MOST_ROUNDS
-from coebl.engine.result import MOST_AREAS, has_pictures
+from coebl.engine.result import MOST_AREAS, Keep, has_pictures
 from coebl.engine.simulate import MOST_SEEDS
 from coebl.engine.table import seat_at
 from coebl.engine.until import Until
@@ -38,16 +38,11 @@ Players = tuple[str, ...]  # canonical specs of the learners, one per seat
 
 GENERAL_SUM_METRICS = ("payoff", "swap_regret", "nash_conv", "welfare")  # by default, of games that are not zero-sum
 
-MOST = MOST_IN_GRID  # also of the cells of a study: more is a typo
+MOST = MOST_IN_GRID  # also of the match-ups and cells of a study
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit integers
 _SEED_KEYS = {"first": (0, _MOST_SEED - MOST_SEEDS), "count": (1, MOST_SEEDS)}  # with their ranges
 _SEEDS_PER_CELL = {"cpu": 50, "cuda": 1000}  # a GPU is idle with fewer
 _ANY_GAME = Game([[0.0]])  # for checks that depend only on the learners
-_PATTERNS = {
-    "name": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
-    "title": r"[^\x00-\x1f\x7f]{1,200}",
-    "description": r".+",
-}
 
 ACCEPTED = {
     "name": 'letters, digits, - _ and ., a letter or digit first, such as "my-study"',
@@ -79,6 +74,27 @@ _IN_PARTS = tuple(key for key in ACCEPTED if key not in _TOP_ONLY)
 _REQUIRED = ("rounds", "seeds", "games", "match-ups")
 
 
+def _is_integer(value: Any, low: int, high: float) -> bool:
+    return type(value) is int and low <= value <= high
+
+
+def _fits(pattern: str, value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(pattern, value, re.DOTALL) is not None
+
+
+_IS_VALID: dict[str, Callable[[Any], bool]] = {  # of keys whose value is used as it is
+    "name": lambda value: _fits(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", value),
+    "title": lambda value: _fits(r"[^\x00-\x1f\x7f]{1,200}", value),
+    "description": lambda value: _fits(r".+", value),
+    "rounds": lambda value: _is_integer(value, 1, MOST_ROUNDS),
+    "seeds": lambda value: _is_integer(value, 1, MOST_SEEDS),
+    "seeds_per_cell": lambda value: _is_integer(value, 1, MOST_SEEDS),
+    "device": lambda value: isinstance(value, str) and value in DEVICES,
+    "record": lambda value: value in ("all", "log", "last") or _is_integer(value, 1, math.inf),
+    "keep": lambda value: value in ([], ["policies"]),
+}
+
+
 def _repair(value: Any, kind: type) -> str:
     """Return how to make an object of a kind from the value given in its place; empty if that is not clear."""
     if isinstance(value, type) and issubclass(value, kind):
@@ -90,73 +106,78 @@ def _repair(value: Any, kind: type) -> str:
     return ""
 
 
-class Build:
-    """One reading of a study's contents, part by part: the top level sets the defaults of a part.
+class _PlayedGame(NamedTuple):
+    """How a part plays one of its games."""
 
-    After a mistake the methods return something harmless: no study is made of it.
+    metrics: tuple[str, ...]
+    match_ups: Mapping[Players, Place]
+    drawn: bool  # the page can draw its policies
+
+
+class Build:
+    """The contents of a study, read part by part: the top level sets the defaults of a part.
+
+    After a mistake the methods return a harmless value: no study is made of it.
     """
 
     def __init__(self, contents: dict[str, Any], folder: Path | None = None) -> None:
         self.mistakes: dict[Mistake, None] = {}
-        self.files: dict[str, Path] = {}  # that it names, as it names them
+        self.files: dict[str, Path] = {}  # that it names, by these names
         self._folder = folder or Path()  # that files are relative to
         self._file_names: dict[str, Path] = {}  # by which results identify them
         self._objects: dict[str, Any] = {}  # by the names that represent them in specs
         self._shapes: dict[str, tuple[int, ...]] = {}  # of the games, so that nothing has to build them again
-        self._drawn: set[str] = set()  # the games whose policies are kept, if any are
         self._noises: dict[str, str] = {}  # the default noise of each game, by its name in results
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
-        self._metric_specs: dict[type[Metric], str] = {}  # of metrics in files, by which each is known
+        self._metric_specs: dict[type[Metric], str] = {}  # of metrics in files: the first of equivalent specs
         self._metric_owners: dict[str, type[Metric]] = {}  # of the columns
         self._cell_count = 0
-        # of the part that is being read
-        self._table = self._own = contents  # its keys, with and without those of the top level
-        self._place: Place = ()
-        self._learners: dict[str, tuple[Learner, Place]] = {}  # by canonical spec, with where it is first named
+        self._begin((), contents, contents)
+
+    def _begin(self, place: Place, own: dict[str, Any], table: dict[str, Any]) -> None:
+        """Begin to read a part: its keys, with and without those of the top level."""
+        self._place, self._own, self._table = place, own, table
+        self._learners: dict[str, tuple[Learner, Place]] = {}  # by canonical spec, with the place that first names it
         self._found: dict[int, dict[Players, Place]] = {}  # the match-ups, by the number of seats
 
     def fields(self) -> dict[str, Any]:
-        """The fields of a study; of no use if there are mistakes."""
+        """Return the fields of a study; they are of no use if there are mistakes."""
         contents = self._own
-        hints = self._check_keys(ACCEPTED)
-        self._require(("name",), hints)
-        values: dict[str, Any] = {key: self._words(key) for key in _PATTERNS}
+        self._check_keys(ACCEPTED, ("name",) if "parts" in contents else ("name", *_REQUIRED))
+        fields: dict[str, Any] = {key: self._plain(key, "") for key in ("name", "title", "description")}
         cells: dict[Cell, None] = {}
         tables = contents.get("parts")
-        if tables is None:
-            self._require(_REQUIRED, hints)
-            cells |= dict.fromkeys(self._cells())
+        if "parts" not in contents:
+            cells = dict.fromkeys(self._cells())
         elif not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
             self._reject_key("parts")
         else:
             defaults = {key: value for key, value in contents.items() if key in (*_IN_PARTS, "device")}
             for index, table in enumerate(tables):
-                self._own, self._table, self._place = table, defaults | table, ("parts", index)
-                self._learners, self._found = {}, {}
-                self._require(_REQUIRED, self._check_keys(_IN_PARTS))
+                self._begin(("parts", index), table, defaults | table)
+                self._check_keys(_IN_PARTS, _REQUIRED)
                 cells |= dict.fromkeys(self._cells())
-        return values | {"cells": tuple(cells), "shapes": self._shapes, "noises": self._noises}
+        return fields | {"cells": tuple(cells), "shapes": self._shapes, "noises": self._noises}
 
-    def _check_keys(self, accepted: Iterable[str]) -> str:
-        """Reject unknown keys; return the hints that were given, so that one typo is one mistake."""
+    def _check_keys(self, accepted: Iterable[str], required: Iterable[str]) -> None:
+        """Reject unknown keys, then missing ones, except those that a hint has named: one typo is one mistake."""
         hints = ""
         for key in self._own:
-            place = (*self._place, key)
+            message = ""
             if key in MATCH_UPS:
                 hints += "'match-ups'"
-                header = "[parts.match-ups]" if self._place else "[match-ups]"
-                self._add(place, f"unknown key {key!r} here: it belongs under {header}. Move it there.")
+                message = (
+                    f" here: it belongs under {'[parts.match-ups]' if self._place else '[match-ups]'}. Move it there."
+                )
             elif key in _TOP_ONLY and self._place:
-                self._add(place, f"unknown key {key!r} here: it belongs above [[parts]]. Move it there.")
+                message = " here: it belongs above [[parts]]. Move it there."
             elif key not in accepted:
-                hint = nearest(key, accepted)
-                hints += hint
-                self._add(place, f"unknown key {key!r}{hint} Accepted: {', '.join(accepted)}.")
-        return hints
-
-    def _require(self, keys: Iterable[str], hints: str) -> None:
+                hints += (hint := nearest(key, accepted))
+                message = f"{hint} Accepted: {', '.join(accepted)}."
+            if message:
+                self._add((*self._place, key), f"unknown key {key!r}{message}")
         where = " here or at the top" if self._place else ""
-        for key in keys:
+        for key in required:
             if key not in self._table and repr(key) not in hints:
                 self._add(self._place, f"there is no key {key!r}{where}; accepted: {ACCEPTED[key]}. Add it.")
 
@@ -173,7 +194,7 @@ class Build:
             self._add(place, reason_of(error))
 
     def _reject(self, place: Place, value: Any, accepted: str, repair: str = "") -> None:
-        """Note that a value is not one of those that are accepted."""
+        """Note that a value is not accepted."""
         shown = str(value).lower() if isinstance(value, bool) else shorten(value)  # as TOML has it
         self._add(place, f"this is {shown}; accepted: {accepted}.{repair}")
 
@@ -184,10 +205,9 @@ class Build:
         return (*self._place, key) if key in self._own else (key,)
 
     def _cells(self) -> Iterator[Cell]:
-        """The cells of the part."""
-        rounds = self._plain("rounds", 1, lambda value: _is_integer(value, 1, MOST_ROUNDS))
-        device = self._plain("device", "cpu", lambda value: value in DEVICES)
-        size = self._plain("seeds_per_cell", _SEEDS_PER_CELL[device], lambda value: _is_integer(value, 1, MOST_SEEDS))
+        """Yield the cells of the part."""
+        rounds, device = self._plain("rounds", 1), self._plain("device", "cpu")
+        size = self._plain("seeds_per_cell", _SEEDS_PER_CELL[device])
         before = len(self.mistakes)
         pairs = self._match_ups(2)
         clean = len(self.mistakes) == before
@@ -198,8 +218,16 @@ class Build:
         noises: list[str | None] = [None]  # the default of each game
         if "noise" in self._table:
             noises = list(self._made(self._entries("noise", Noise, alone=True), parse_noise, NOISES))
-        until = self._until()
-        record = self._record(search or ("until" if until else None))
+        until = None
+        with self._noting(self._place_of("until")):
+            until = str(Until.parse(self._table["until"])) if "until" in self._table else None
+        ending = search or ("until" if until else "")  # which makes runs differ in length
+        record = self._plain("record", "last" if ending else "log")
+        if ending and record != "last":
+            self._reject(self._place_of("record"), record, f'"last" with {ending}, the end of each run')
+        keep: tuple[Keep, ...] = ("policies",) if self._plain("keep", []) else ()
+        if keep and ending:
+            self._add(self._place_of("keep"), f"runs differ in length with {ending}, so none is kept. Leave keep out.")
         blocks = [tuple(seeds[first : first + size]) for first in range(0, len(seeds), size)]
         if "games" not in self._table:
             self._check_match_ups([_ANY_GAME], clean)
@@ -210,20 +238,19 @@ class Build:
             return
         played, by_seats = self._check_games(games, metrics, rounds, device)
         self._check_match_ups(by_seats or [_ANY_GAME], clean)
-        keep = self._keep_policies(search or ("until" if until else None))
-        others = sum(len(match_ups) - len(pairs) for _, match_ups in played.values())  # of games with more seats
+        others = sum(len(game.match_ups) - len(pairs) for game in played.values())  # of games with more seats
         if not self._count_cells(1, cells_per_match * others):
             return
-        for game, (measured, match_ups) in played.items():
-            for noise, players, block in itertools.product(noises, match_ups, blocks):
-                objects = {name: self._objects[name] for name in (game, *players, noise) if name in self._objects}
-                cell = Cell(game, players, rounds, block, noise, record, measured, device, objects, until)
-                if keep and game in self._drawn and block is blocks[0]:
+        for name, game in played.items():
+            for noise, players, block in itertools.product(noises, game.match_ups, blocks):
+                objects = {spec: self._objects[spec] for spec in (name, *players, noise) if spec in self._objects}
+                cell = Cell(name, players, rounds, block, noise, record, game.metrics, device, objects, until)
+                if keep and game.drawn and block is blocks[0]:
                     yield replace(cell, seeds=block[:1], keep=keep)
                 yield cell
 
     def _count_cells(self, games: int, cells_per_game: int) -> bool:
-        """Add the cells of games to those of the study; False, and a mistake, if they become too many."""
+        """Add the cells of games to those of the study; return False, and note a mistake, if they become too many."""
         self._cell_count += games * cells_per_game
         if self._cell_count > MOST:
             self._add(
@@ -233,73 +260,41 @@ class Build:
             )
         return self._cell_count <= MOST
 
-    # Plain values
-
-    def _words(self, key: str) -> str:
-        """A string that matches the key's pattern, or "" if the key is missing."""
-        text = self._table.get(key, "")
-        if isinstance(text, str) and (key not in self._table or re.fullmatch(_PATTERNS[key], text, re.DOTALL)):
-            return text
-        self._reject_key(key)
-        return ""
-
-    def _plain(self, key: str, default: Any, accepts: Callable[[Any], bool]) -> Any:
+    def _plain(self, key: str, default: Any) -> Any:
+        """Return the value of a key that is used as it is; the default if it is missing or not accepted."""
         value = self._table.get(key, default)
-        if isinstance(value, (str, int)) and accepts(value):
+        if key not in self._table or _IS_VALID[key](value):
             return value
         self._reject_key(key)
         return default
-
-    def _until(self) -> str | None:
-        with self._noting(self._place_of("until")):
-            return str(Until.parse(self._table["until"])) if "until" in self._table else None
-        return None
-
-    def _record(self, ending: str | None) -> Record:
-        record: Any = self._table.get("record", "last" if ending else "log")
-        if ending and record != "last":  # which makes runs differ in length
-            self._reject(self._place_of("record"), record, f'"last" with {ending}, the end of each run')
-            return "last"
-        if record not in ("all", "log", "last") and not _is_integer(record, 1, math.inf):
-            self._reject_key("record")
-            return "log"
-        return cast("Record", record)
-
-    def _keep_policies(self, ending: str | None) -> tuple[Literal["policies"], ...]:
-        keep = self._table.get("keep", [])
-        if keep not in ([], ["policies"]):
-            self._reject_key("keep")
-        elif keep and ending:
-            self._add(self._place_of("keep"), f"runs differ in length with {ending}, so none is kept. Leave keep out.")
-        return ("policies",) if keep else ()
 
     def _seeds(self) -> Sequence[int]:
         seeds, place = self._table.get("seeds", 1), self._place_of("seeds")
         before = len(self.mistakes)
         if isinstance(seeds, dict):
-            for key in seeds:
+            for key in dict.fromkeys([*seeds, *_SEED_KEYS]):
+                least, most = _SEED_KEYS.get(key, (0, 0))
                 if key not in _SEED_KEYS:
                     self._add((*place, key), f"unknown key {key!r}{nearest(key, _SEED_KEYS)} Accepted: first, count.")
-            for key, (least, most) in _SEED_KEYS.items():
-                if key not in seeds:
+                elif key not in seeds:
                     self._add(place, f"there is no {key!r}; accepted: {{ first = 100, count = 50 }}. Add it.")
                 elif not _is_integer(seeds[key], least, most):
                     self._reject((*place, key), seeds[key], f"an integer, {least} .. {most:,}")
             valid = len(self.mistakes) == before
             return range(seeds["first"], seeds["first"] + seeds["count"]) if valid else range(1)
-        if isinstance(seeds, list) and seeds:
-            good: dict[int, None] = {}
-            for index, seed in enumerate(seeds):
-                if not _is_integer(seed, 0, _MOST_SEED):
-                    self._reject((*place, index), seed, "integers, >= 0 and below 2^63")
-                elif seed in good:
-                    self._add((*place, index), f"the seed {seed} is given twice; accepted: each once. Take one out.")
-                else:
-                    good[seed] = None
-            if len(good) > MOST_SEEDS:
-                self._add(place, f"these are {len(good):,} seeds; accepted: at most {MOST_SEEDS:,}.")
-            return sorted(good)  # the cells do not depend on the order of the list
-        return range(self._plain("seeds", 1, lambda value: _is_integer(value, 1, MOST_SEEDS)))
+        if not isinstance(seeds, list) or not seeds:
+            return range(self._plain("seeds", 1))
+        good: dict[int, None] = {}
+        for index, seed in enumerate(seeds):
+            if not _is_integer(seed, 0, _MOST_SEED):
+                self._reject((*place, index), seed, "integers, >= 0 and below 2^63")
+            elif seed in good:
+                self._add((*place, index), f"the seed {seed} is given twice; accepted: each once. Take one out.")
+            else:
+                good[seed] = None
+        if len(good) > MOST_SEEDS:
+            self._add(place, f"these are {len(good):,} seeds; accepted: at most {MOST_SEEDS:,}.")
+        return sorted(good)  # the cells do not depend on the order of the list
 
     # Lists of specs and objects
 
@@ -307,35 +302,29 @@ class Build:
         return self._listed(self._table[key], self._place_of(key), ACCEPTED[key], kind, alone)
 
     def _listed(self, value: Any, place: Place, accepted: str, kind: type, alone: bool = False) -> list[Entry]:
-        """The entries of a list, grids expanded; with `alone`, a single entry is accepted too."""
-        if not isinstance(value, list):
-            if alone:
-                return self._expanded(value, place, accepted, kind)
+        """Return the entries of a list, grids expanded; with `alone`, a single entry is accepted too."""
+        if not isinstance(value, list) and not alone:
             self._reject(place, value, accepted)
             return []
-        if not value:
+        if isinstance(value, list) and not value:
             self._add(place, f"this list is empty; accepted: {accepted}. Put at least one in.")
         entries: list[Entry] = []
-        for index, entry in enumerate(value):
-            entries += self._expanded(entry, (*place, index), accepted, kind)
+        for index, entry in enumerate(value if isinstance(value, list) else [value]):
+            where = (*place, index) if isinstance(value, list) else place
+            if isinstance(entry, kind):
+                entries.append((where, entry))
+            elif not isinstance(entry, str) or not entry.strip():
+                self._reject(where, entry, accepted, _repair(entry, kind))
+            else:
+                with self._noting(where):
+                    entries += ((where, spec) for spec in expand(entry.strip()))
         if len(entries) > MOST:
             self._add(place, f"these are {len(entries):,} in all; accepted: at most {MOST:,}. Sweep less.")
             return []
         return entries
 
-    def _expanded(self, entry: Any, place: Place, accepted: str, kind: type) -> list[Entry]:
-        """Expand the grid of a spec; an object is returned as it is."""
-        if isinstance(entry, kind):
-            return [(place, entry)]
-        if not isinstance(entry, str) or not entry.strip():
-            self._reject(place, entry, accepted, _repair(entry, kind))
-            return []
-        with self._noting(place):
-            return [(place, spec) for spec in expand(entry.strip())]
-        return []
-
     def _made(self, entries: Iterable[Entry], parse: Callable[[str], Any], names: Any) -> dict[str, tuple[Any, Place]]:
-        """The objects of entries and their places, by canonical spec; invalid ones are noted as mistakes."""
+        """Return the objects of entries and their places, by canonical spec; invalid ones are noted as mistakes."""
         made: dict[str, tuple[Any, Place]] = {}
         for place, entry in entries:
             with self._noting(place):
@@ -344,7 +333,7 @@ class Build:
         return made
 
     def _keep(self, spec: str, value: Any, names: Any = None) -> str:
-        """The spec; an object that no spec can make in other processes, which is in no package or file, is kept."""
+        """Return the spec, and keep an object that no other process can make from it: it is in no package or file."""
         with suppress(InputError):  # with an operator that is not registered, perhaps
             if names is not None and (files_in(spec) or names.known_everywhere(spec)):
                 return spec
@@ -354,7 +343,7 @@ class Build:
         return spec
 
     def _file(self, name: str) -> Path:
-        """The path of a file that the study names; an InputError if another one has the same name."""
+        """Return the path of a file that the study names; an InputError if another one has the same name."""
         path = self._folder / name
         first = self._file_names.setdefault(path.name, path)
         if first.resolve() != path.resolve():
@@ -365,11 +354,13 @@ class Build:
         return path
 
     def _placed(self, spec: str) -> str:
-        """A spec with the paths of the files that it names as seen from here."""
+        """Return a spec with the paths of its files relative to the current folder."""
         return move_files(spec, lambda file: self._file(file).as_posix())
 
+    # Metrics
+
     def _metrics(self, search: str | None) -> list[tuple[Place, str]]:
-        """The names of metrics, "all" among them; those in files with their paths."""
+        """Return the names of metrics, "all" among them; those in files with their paths."""
         default = ["exploitability"] if search else list(Cell.metrics)
         place, metrics = self._place_of("metrics"), self._table.get("metrics", default)
         if metrics == "all" and not search:
@@ -387,7 +378,7 @@ class Build:
         return names
 
     def _metric(self, name: str, search: str | None) -> str:
-        """The canonical name of a metric; of one in a file, with its path."""
+        """Return the canonical name of a metric; of one in a file, with its path."""
         if split_spec(name).file:
             return self._metric_in_file(name)
         if search and (name == "all" or ((metric := registered_metric(name)) and metric.cumulative)):
@@ -404,35 +395,49 @@ class Build:
         if split_spec(spec).parameters:
             raise InputError(f"{spec}: a metric has no parameters; accepted: file.py:Name.")
         metric = metric_class(placed)
-        name = getattr(metric, "name", None)
-        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+        if not _fits(r"[A-Za-z][A-Za-z0-9_]*", metric.name):
             accepted = 'letters, digits and _, such as name = "surprise"'
-            raise InputError(f"{spec}: the class attribute name is {shorten(name)}; accepted: {accepted}.")
-        taken = name in METRICS or name in (*RESERVED, "all")
-        if taken or self._metric_owners.setdefault(name, metric) is not metric:
-            raise InputError(f"{spec}: another metric or column is called {name!r}; give it another name.")
+            raise InputError(f"{spec}: the class attribute name is {shorten(metric.name)}; accepted: {accepted}.")
+        taken = metric.name in METRICS or metric.name in (*RESERVED, "all")
+        if taken or self._metric_owners.setdefault(metric.name, metric) is not metric:
+            raise InputError(f"{spec}: another metric or column is called {metric.name!r}; give it another name.")
         return self._metric_specs.setdefault(metric, placed)
+
+    def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: AnyGame) -> tuple[str, ...]:
+        """Return the metrics to take of a game, in the order of the registry, then by file: a set has one digest."""
+        chosen = set[str]()
+        if isinstance(game, TensorGame) and "metrics" not in self._table:
+            metrics = [((), name) for name in GENERAL_SUM_METRICS]
+        for place, name in metrics:
+            for metric in _by_seat(METRICS.names if name == "all" else [name], game):
+                if (key, metric) not in self._reasons:  # to find out whether an equilibrium is unique takes time
+                    self._reasons[key, metric] = metric_class(metric).reason_undefined(game)
+                reason = self._reasons[key, metric]
+                if reason is None:
+                    chosen.add(metric)
+                elif name != "all":
+                    self._add(place, f"not for the game {key}: {reason}")
+        places = {name: place for place, name in enumerate(METRICS.names)}
+        return tuple(sorted(chosen, key=lambda spec: _order(spec, places)))
 
     # Match-ups
 
     def _match_ups(self, seats: int) -> dict[Players, Place]:
-        """The learners of each match of a game with so many seats, each once and with the place that asks for it."""
+        """Return the players of each match of a game with so many seats, each once, with the place that asks for it."""
         if seats in self._found:
             return self._found[seats]
-        place, table = self._place_of("match-ups"), self._table.get("match-ups")
-        found: dict[Players, Place] = {}
-        self._found[seats] = found
+        found = self._found[seats] = {}
         pool = self._specs(self._entries("learners", Learner)) if "learners" in self._table else []
+        table = self._table.get("match-ups", {})
         if not isinstance(table, dict):
-            if "match-ups" in self._table:
-                self._reject_key("match-ups")
+            self._reject_key("match-ups")
             return found
         for key, value in table.items():
-            line = (*place, key)
-            for where, players in itertools.islice(self._match_up(key, value, line, pool, seats), MOST + 1):
+            place = (*self._place_of("match-ups"), key)
+            for where, players in itertools.islice(self._match_up(key, value, place, pool, seats), MOST + 1):
                 found.setdefault(players, where)
             if len(found) > MOST:
-                self._add(line, f"this gives more than {MOST:,} match-ups; accepted: no more. Sweep less.")
+                self._add(place, f"this gives more than {MOST:,} match-ups; accepted: no more. Sweep less.")
                 found.clear()
                 break
         return found
@@ -442,18 +447,20 @@ class Build:
 
         There is a game for each number of seats that occurs.
         """
-        place, table = self._place_of("match-ups"), self._table.get("match-ups")
         for game in games:
             played = _ANY_GAME if len(game.seats) == 2 else game
             for players, where in self._match_ups(len(game.seats)).items():
                 with self._noting(where):
                     Match(played, tuple(self._learners[spec][0] for spec in players), 1)
+        if not clean or "match-ups" not in self._table:
+            return
+        place, table = self._place_of("match-ups"), self._table["match-ups"]
         listed = [
             ((*place, key, index), len(players))
             for key in ("pairs", "players")
-            for index, players in enumerate(table.get(key, []) if clean and isinstance(table, dict) else [])
+            for index, players in enumerate(table.get(key, []))
         ]
-        for game in games if clean and "match-ups" in self._table else ():
+        for game in games:
             if not self._match_ups(len(game.seats)):
                 which = f" for the seats of {game.name}, {', '.join(game.seats)}" if listed else ""
                 self._add(place, f"no match-up is listed{which}; accepted: {ACCEPTED['match-ups']}.")
@@ -463,7 +470,7 @@ class Build:
                 self._add(where, f"these are {count} players; accepted: {' or '.join(seats.values())}.")
 
     def _specs(self, entries: Iterable[Entry]) -> list[str]:
-        """The canonical specs of learners."""
+        """Return the canonical specs of learners."""
         made = self._made(entries, parse_learner, LEARNERS)
         self._learners = made | self._learners
         return list(made)
@@ -471,7 +478,7 @@ class Build:
     def _match_up(
         self, key: str, value: Any, place: Place, pool: list[str], seats: int
     ) -> Iterable[tuple[Place, Players]]:
-        """The players that one key of the table gives, for a game with so many seats."""
+        """Return the players that one key of the table gives, for a game with so many seats."""
         if key in ("pairs", "players"):
             return self._listed_players(key, value, place, seats)
         if key not in MATCH_UPS:
@@ -488,11 +495,11 @@ class Build:
             chosen = pool
         else:
             chosen = self._specs(self._listed(value, place, MATCH_UPS[key], Learner, alone=against_all))
+        if key == "self-play":
+            return ((place, (learner,) * seats) for learner in chosen)
         if against_all:
             last = seats - 1
             return ((place, one_among(one, other, last, seats)) for one in chosen for other in pool if other != one)
-        if key == "self-play":
-            return ((place, (learner,) * seats) for learner in chosen)
         return (
             (place, one_among(one, other, seat, seats))
             for seat in range(seats)
@@ -500,7 +507,7 @@ class Build:
         )
 
     def _listed_players(self, key: str, value: Any, place: Place, seats: int) -> Iterable[tuple[Place, Players]]:
-        """The players that are listed seat by seat; a list in place of a learner stands for each of its entries."""
+        """Yield the players that are listed seat by seat; a list in place of a learner is each of its entries."""
         if not isinstance(value, list) or not any(isinstance(players, list) for players in value):
             self._reject(place, value, MATCH_UPS[key])
             return
@@ -520,39 +527,44 @@ class Build:
 
     def _check_games(
         self, games: list[Entry], metrics: list[tuple[Place, str]], rounds: int, device: str
-    ) -> tuple[dict[str, tuple[tuple[str, ...], dict[Players, Place]]], list[AnyGame]]:
-        """The metrics and the players of every game, by its canonical spec or its path; a game per number of seats."""
-        played: dict[str, tuple[tuple[str, ...], dict[Players, Place]]] = {}
+    ) -> tuple[dict[str, _PlayedGame], list[AnyGame]]:
+        """Return how every game is played, by its canonical spec or its path, and a game per number of seats."""
+        played: dict[str, _PlayedGame] = {}
         by_seats: dict[int, AnyGame] = {}
         for place, entry in games:  # built one at a time, as there may be many large ones
-            try:
+            with self._noting(place):
                 key, game = self._game(entry)
                 if key in played:
                     continue
                 if device != "cpu" and isinstance(game, TensorGame):
                     raise InputError(f"{key} is not a zero-sum matrix game, and device is {device}; accepted: cpu.")
                 match_ups = self._match_ups(len(game.seats))
+                drawn = has_pictures(game) and max(game.shape) <= MOST_AREAS
+                played[key] = _PlayedGame(self._allowed(metrics, key, game), match_ups, drawn)
                 self._shapes[key] = game.shape
-                if has_pictures(game) and max(game.shape) <= MOST_AREAS:
-                    self._drawn.add(key)
-                played[key] = self._allowed(metrics, key, game), match_ups
                 name = without_folder(game.spec) if game.spec else Path(key).name
                 self._noises[name] = without_folder(str(game.noise))
-            except Exception as error:  # of user code, or of the system about the name of a file
-                self._add(place, reason_of(error))
-                continue
-            by_seats.setdefault(len(game.seats), game)
-            rejected = set()  # only the first seat that a learner cannot take is reported
-            for seat, spec in dict.fromkeys(seating for players in match_ups for seating in enumerate(players)):
-                learner, where = self._learners[spec]
-                reason = _reason_not_to_play(learner, seat, game, rounds) if spec not in rejected else None
-                if reason is not None:
-                    rejected.add(spec)
-                    self._add(where, f"{spec} cannot take the {game.seats[seat]} seat of {key}: {reason}")
+                by_seats.setdefault(len(game.seats), game)
+                self._check_seats(key, game, match_ups, rounds)
         return played, list(by_seats.values())
 
+    def _check_seats(self, key: str, game: AnyGame, match_ups: Iterable[Players], rounds: int) -> None:
+        """Reject learners that cannot play in a game; only the first seat of each is reported."""
+        rejected = set()
+        for seat, spec in dict.fromkeys(seating for players in match_ups for seating in enumerate(players)):
+            learner, place = self._learners[spec]
+            if spec in rejected:
+                continue
+            try:
+                reason = learner.reason_not_to_play(seat_at(game, seat, learner, [0], rounds))
+            except Exception as error:  # of user code
+                reason = reason_of(error)
+            if reason is not None:
+                rejected.add(spec)
+                self._add(place, f"{spec} cannot take the {game.seats[seat]} seat of {key}: {reason}")
+
     def _game(self, entry: str | ZeroSumGame | TensorGame) -> tuple[str, ZeroSumGame | TensorGame]:
-        """The name of a game in a cell, and the game."""
+        """Return the name of a game in a cell, and the game."""
         if not isinstance(entry, str):
             if entry.spec:
                 return entry.spec, entry
@@ -566,23 +578,6 @@ class Build:
             return path.as_posix(), parse_game(path)
         game = parse_game(self._placed(entry))
         return self._keep(game.spec or entry, game, GAMES), game
-
-    def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: AnyGame) -> tuple[str, ...]:
-        """The metrics to take of a game, in the order of the registry, then by file: a set has one digest."""
-        reasons, chosen = self._reasons, set[str]()
-        if isinstance(game, TensorGame) and "metrics" not in self._table:
-            metrics = [((), name) for name in GENERAL_SUM_METRICS]
-        for place, name in metrics:
-            for metric in _by_seat(METRICS.names if name == "all" else [name], game):
-                if (key, metric) not in reasons:  # to find out whether an equilibrium is unique takes time
-                    reasons[key, metric] = metric_class(metric).reason_undefined(game)
-                reason = reasons[key, metric]
-                if reason is None:
-                    chosen.add(metric)
-                elif name != "all":
-                    self._add(place, f"not for the game {key}: {reason}")
-        places = {name: place for place, name in enumerate(METRICS.names)}
-        return tuple(sorted(chosen, key=lambda spec: _order(spec, places)))
 
 
 def one_among(one: str, other: str, seat: int, seats: int) -> Players:
@@ -605,20 +600,8 @@ def _by_seat(metrics: Iterable[str], game: AnyGame) -> Iterator[str]:
 
 
 def _order(metric: str, places: Mapping[str, int]) -> tuple[int, str, int]:
-    """The key by which metrics are sorted: as they are registered, by seat, then those in files."""
+    """Return the key by which metrics are sorted: as they are registered, by seat, then those in files."""
     parts = split_spec(metric)
     if parts.name not in places:
         return len(places), without_folder(metric), 0
     return places[parts.name], "", int(parts.parameters or 1)
-
-
-def _reason_not_to_play(learner: Learner, seat: int, game: AnyGame, rounds: int) -> str | None:
-    """The reason why a learner cannot take a seat of a game; None if it can."""
-    try:
-        return learner.reason_not_to_play(seat_at(game, seat, learner, [0], rounds))
-    except Exception as error:  # of user code
-        return reason_of(error)
-
-
-def _is_integer(value: Any, low: int, high: float) -> bool:
-    return type(value) is int and low <= value <= high

@@ -1,10 +1,10 @@
 """The store: a folder that keeps the finished cells of a study, one Parquet file each.
 
     folder/study.toml              the study, as it was run last
-    folder/study-1.toml            what it was before its file changed; then study-2.toml, and so on
+    folder/study-1.toml            the study before its file changed; then study-2.toml, and so on
     folder/files/DIGEST/NAME       the files that it names, as they were when it was run; study.toml refers to them here
     folder/cells/DIGEST.parquet    a finished cell
-    folder/failed/DIGEST.json      what went wrong with a cell that is not finished; DIGEST.txt is its traceback
+    folder/failed/DIGEST.json      the failure of a cell that is not finished; DIGEST.txt is its traceback
     folder/runs.jsonl              a line for each run: when, how many cells, how long, by which command
     folder/set-aside/              files found damaged in cells/; nothing here is ever read or deleted
 
@@ -397,7 +397,7 @@ def _plain(study: dict[str, Any]) -> str:
 
 
 class _RunLine(BaseModel, extra="allow", strict=True):
-    """What the program reads of a line of the log; the rest is for people."""
+    """The keys of a line of the log that are read again; the others are for people."""
 
     cells: Count
     seconds: Seconds

@@ -302,7 +302,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 
 
 def line_of(lines: Mapping[Place, int], place: Place) -> int:
-    """The line of a place, or of the innermost key around it that has one; else 0."""
+    """Return the line of a place, or of the innermost key around it that has one; else 0."""
     return next((lines[place[:k]] for k in range(len(place), 0, -1) if place[:k] in lines), 0)
 
 
