@@ -8,14 +8,14 @@ import scipy.optimize
 import scipy.stats
 
 from coebl.engine.match import MatchName
-from coebl.evidence.checks import Bound, Largest, Near, Setting, TimesLeast, fieller, sublinear
+from coebl.evidence.checks import Bound, Largest, Near, Setting, Sublinear, TimesLeast, fieller
 
 SETTING = Setting(3000, "gaussian")
 ALONE = MatchName("rps", "exp3", "exp3")
 
 
 class TestSublinear:
-    check = sublinear(SETTING.at(ALONE, 1000), SETTING.end(ALONE))
+    check = Sublinear((SETTING.end(ALONE), SETTING.at(ALONE, 1000)))
 
     @pytest.mark.parametrize("exponent", [0.2, 0.5, 0.85, 1.0])
     def test_finds_the_exponent(self, exponent):

@@ -28,7 +28,7 @@ def wins(games):
 
 
 def differs(games):
-    ends = {pairing: SETTING.latest(pairing, 100) for pairing in ALONE}
+    ends = {pairing: SETTING.between(pairing, 201, 300) for pairing in ALONE}
     return [above(ends[game, "ucb", "ucb"], minus=ends[game, "coebl", "coebl"]) for game in SIZED[:games]]
 
 

@@ -1,8 +1,7 @@
-"""Checks of statements about matches, from one number per seed: an estimate with two p values.
+"""Checks of statements about matches, on one number per seed: an estimate, with a p value for it and one against it.
 
-One p value is for the statement and one against it, so that a check holds, fails, or decides nothing. The tests are
-Student's. Intervals are two-sided, at 95 %, and not corrected for the number of checks; the p values are, by
-`coebl.evidence.judge`.
+A check holds, fails, or decides nothing. The tests are Student's. Intervals are two-sided, at 95 %, and not corrected
+for the number of checks; `coebl.evidence.judge` corrects the p values.
 
 If a metric takes few values, as the distance to a pure equilibrium does late in a run, Student's interval is an
 approximation: it does not account for rare runs that no seed has shown.
@@ -14,6 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -32,32 +32,29 @@ if TYPE_CHECKING:
 Side = Literal["above", "below"]
 
 SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of a square root is 0.5, of a line 1
-TOLERANCE = 0.1  # the relative distance that a mean may have from a number that it is stated to be
+TOLERANCE = 0.1  # the largest relative distance of a mean from the number that it is stated to be
+_OTHER: dict[Side, Side] = {"above": "below", "below": "above"}
 
 
 # Samples: one number per seed
 
 
 class Setting(NamedTuple):
-    """The rounds and the noise of the matches of a claim. Matches that were played otherwise do not count."""
+    """The rounds and the noise of the matches of a claim. Matches with other rounds or noise do not count."""
 
     rounds: int
     noise: str
 
     def end(self, pairing: MatchName) -> Sample:
-        """The last round of a match."""
-        return self.latest(pairing, 1)
-
-    def latest(self, pairing: MatchName, count: int) -> Sample:
-        """The last `count` rounds of a match."""
-        return self.between(pairing, self.rounds - count + 1, self.rounds)
+        """Return the last round of a match."""
+        return self.at(pairing, self.rounds)
 
     def at(self, pairing: MatchName, round: int) -> Sample:
-        """One round of a match."""
+        """Return one round of a match."""
         return self.between(pairing, round, round)
 
     def between(self, pairing: MatchName, first: int, last: int) -> Sample:
-        """The rounds of a match from the first to the last, both included."""
+        """Return the rounds of a match from the first to the last, both included."""
         return Sample(self, pairing, first, last)
 
 
@@ -90,58 +87,55 @@ class Reader:
         self._metrics = [metric for metric in dict.fromkeys(metrics) if metric in results.metrics]
         self._seeds = None if seeds is None else sorted(seeds)
         self._present = set(results.matches())
-        self._frames: dict[MatchName, polars.DataFrame] = {}
-        self._runs: dict[tuple[MatchName, Setting, str], tuple[Ints, Ints, Floats] | str] = {}
+        self._frame, self._runs = cache(self._read_frame), cache(self._read_runs)
 
     def read(self, samples: Sequence[Sample], metric: str) -> Floats | list[Missing]:
-        """The samples, of shape (samples, seeds), at the seeds that they share, sorted; or what is missing."""
-        by_seed = [self._numbers(sample, metric) for sample in samples]
-        if missing := [numbers for numbers in by_seed if isinstance(numbers, Missing)]:
+        """Return the samples at the seeds that they share, sorted, (samples, seeds); or what is missing."""
+        by_seed: list[dict[int, float]] = []
+        missing: list[Missing] = []
+        for sample in samples:
+            if sample.pairing not in self._present:
+                missing.append(Missing(sample.pairing, ""))
+                continue
+            try:
+                by_seed.append(self._numbers(sample, metric))
+            except InputError as error:
+                missing.append(Missing(sample.pairing, f"{sample}: {str(error).rstrip('.')}"))
+        if missing:
             return missing
-        present = [numbers for numbers in by_seed if not isinstance(numbers, Missing)]
-        shared = sorted(set.intersection(*map(set, present)))
+        shared = sorted(set.intersection(*map(set, by_seed)))
         if len(shared) < 2:
             return [Missing(samples[0].pairing, f"{samples[0]}: fewer than two seeds")]
-        return np.array([[numbers[seed] for seed in shared] for numbers in present])
+        return np.array([[numbers[seed] for seed in shared] for numbers in by_seed])
 
-    def _numbers(self, sample: Sample, metric: str) -> dict[int, float] | Missing:
-        """Seed to number, or why there are none."""
-        if sample.pairing not in self._present:
-            return Missing(sample.pairing, "")
-        key = sample.pairing, sample.setting, metric
-        if key not in self._runs:
-            self._runs[key] = self._in_setting(*key)
-        runs = self._runs[key]
-        if isinstance(runs, str):
-            return Missing(sample.pairing, f"{sample}: {runs}")
-        rounds, seeds, values = runs
+    def _numbers(self, sample: Sample, metric: str) -> dict[int, float]:
+        """Return the number of each seed; an InputError gives the reason if there are none."""
+        rounds, seeds, values = self._runs(sample.pairing, sample.setting, metric)
         window = values[:, (sample.first <= rounds) & (rounds <= sample.last)]
         if sample.last not in rounds:  # a shorter match has no such window, not a part of it
-            return Missing(sample.pairing, f"{sample}: round {sample.last} is not recorded")
+            raise InputError(f"round {sample.last} is not recorded")
         if not np.isfinite(window).all():
-            return Missing(sample.pairing, f"{sample}: {metric} is not finite in every run")
+            raise InputError(f"{metric} is not finite in every run")
         return dict(zip(seeds.tolist(), window.mean(axis=1).tolist(), strict=True))
 
-    def _in_setting(self, match: MatchName, setting: Setting, metric: str) -> tuple[Ints, Ints, Floats] | str:
-        """Rounds, seeds and the values of a metric, (seeds, rounds); or why there are none."""
-        if match not in self._frames:
-            try:
-                frame = self._results.curves(self._metrics, game=match.game, players=(match.row, match.column))
-            except InputError as error:
-                return str(error).rstrip(".")
-            self._frames[match] = frame if self._seeds is None else frame.filter(frame["seed"].is_in(self._seeds))
-        frame = self._frames[match]
+    def _read_frame(self, match: MatchName) -> polars.DataFrame:
+        frame = self._results.curves(self._metrics, game=match.game, players=(match.row, match.column))
+        return frame if self._seeds is None else frame.filter(frame["seed"].is_in(self._seeds))
+
+    def _read_runs(self, match: MatchName, setting: Setting, metric: str) -> tuple[Ints, Ints, Floats]:
+        """Return the rounds, the seeds and the values of a metric, (seeds, rounds)."""
+        frame = self._frame(match)
         fitting = frame.filter((frame["rounds"] == setting.rounds) & (frame["noise"] == setting.noise))
         if len(frame) and not len(fitting):
             length, noise = frame.select("rounds", "noise").row(0)
             expected = f"where the claim is about {setting.rounds} rounds and noise {setting.noise}"
-            return f"the match has {length} rounds and noise {noise}, {expected}"
+            raise InputError(f"the match has {length} rounds and noise {noise}, {expected}")
         recorded = fitting.drop_nulls(metric).sort("seed", "round") if metric in fitting.columns else fitting.clear()
         if not len(recorded):
-            return f"{metric} was not recorded"
+            raise InputError(f"{metric} was not recorded")
         seeds, rounds = (recorded[name].unique().sort().to_numpy() for name in ("seed", "round"))
         if len(recorded) != len(seeds) * len(rounds):
-            return "its runs were recorded at different rounds"
+            raise InputError("its runs were recorded at different rounds")
         return rounds, seeds, recorded[metric].to_numpy().reshape(len(seeds), len(rounds))
 
 
@@ -155,16 +149,18 @@ class Check(ABC):
     samples: tuple[Sample, ...]
     threshold: float
 
+    quantity: ClassVar[str]  # that is measured, in words
+    relation: ClassVar[str] = "at most"  # of the quantity to the threshold, as stated
     beside: ClassVar[bool] = False  # a minor number: it decides only if nothing else does
     published: ClassVar[bool] = False  # the threshold is a number that was published
 
     @property
-    @abstractmethod
     def words(self) -> tuple[str, str]:
-        """The measured quantity, and what it is stated to be, as in "the mean", "above 5"."""
+        """The measured quantity, and the stated condition, as in "the mean", "above 5"."""
+        return self.quantity, f"{self.relation} {number_text(self.threshold, 5)}"
 
     def subject(self, numbers: Floats | None = None) -> str:
-        """The match or matches that the number is about, with data or without."""
+        """Return the match or matches that the number is about, with data or without."""
         return str(self.samples[0])
 
     @abstractmethod
@@ -172,7 +168,7 @@ class Check(ABC):
         """Test the statement on numbers of shape (samples, seeds)."""
 
     def means(self, numbers: Floats) -> Floats:
-        """The means of the numbers that are compared."""
+        """Return the means of the numbers that are compared."""
         means: Floats = numbers.mean(axis=1)
         return means
 
@@ -184,59 +180,55 @@ class Bound(Check):
     side: Side
     weights: tuple[float, ...] = ()  # of the samples; by default 1 for the first and -1 for the others
 
+    quantity = "the mean"
+
     def subject(self, numbers: Floats | None = None) -> str:
         return " minus ".join(map(str, self.samples))
 
     @property
     def words(self) -> tuple[str, str]:
         difference = len(self.samples) > 1 and not self.weights
-        return "the mean" + " difference" * difference, f"{self.side} {number_text(self.threshold, 5)}"
+        return self.quantity + " difference" * difference, f"{self.side} {number_text(self.threshold, 5)}"
 
     def measure(self, numbers: Floats) -> Estimate:
         contrast = weighted(self.weights, numbers) if self.weights else numbers[0] - numbers[1:].sum(axis=0)
-        above, below = (p_value(contrast, self.threshold, side) for side in ("above", "below"))
-        p_for, p_against = (above, below) if self.side == "above" else (below, above)
+        p_for, p_against = (p_value(contrast, self.threshold, side) for side in (self.side, _OTHER[self.side]))
         return replace(mean_interval(contrast), p_for=p_for, p_against=p_against)
 
 
 @dataclass(frozen=True)
-class Share(Check):
+class Share(Bound):
     """The share of runs with a 1, of a metric that is 0 or 1, is above or below a number: the exact binomial test.
 
     Its interval is Wilson's.
     """
 
-    side: Side
-
-    @property
-    def words(self) -> tuple[str, str]:
-        return "the share", f"{self.side} {number_text(self.threshold, 5)}"
+    quantity = "the share"
 
     def measure(self, numbers: Floats) -> Estimate:
         from scipy.special import bdtr
 
         n, hits = numbers.shape[1], int(numbers[0].sum())
-        above = 1 - float(bdtr(hits - 1, n, self.threshold)) if hits else 1.0  # P(at least so many)
-        below = float(bdtr(hits, n, self.threshold))
-        p_for, p_against = (above, below) if self.side == "above" else (below, above)
-        return replace(share_interval(hits, n), p_for=p_for, p_against=p_against)
+        p_values: dict[Side, float] = {
+            "above": 1 - float(bdtr(hits - 1, n, self.threshold)) if hits else 1.0,  # P(at least so many)
+            "below": float(bdtr(hits, n, self.threshold)),
+        }
+        return replace(share_interval(hits, n), p_for=p_values[self.side], p_against=p_values[_OTHER[self.side]])
 
 
 @dataclass(frozen=True)
 class TimesLeast(Check):
     """The mean of a first number is at most `threshold` times the least of the means of the others.
 
-    Each number is a weighted sum of as many samples as there are weights. The statement is true if it is so for every
-    other number, whichever is the least: the p value for it is that of all comparisons together, and the p value
-    against it that of some of them, where Bonferroni's correction pays for choosing which. The measured number is the
-    ratio to the least mean. Its interval is Fieller's, as if the least had not been chosen.
+    Each number is a weighted sum of as many samples as there are weights. The statement is true if it is true of every
+    other number. So the p value for it is the largest of those of the comparisons; the p value against it is that of
+    any of them, with Bonferroni's correction. The measured number is the ratio to the least mean, with Fieller's
+    interval, as if the least had not been chosen.
     """
 
     weights: tuple[float, ...]
 
-    @property
-    def words(self) -> tuple[str, str]:
-        return "the ratio to the least mean", f"at most {number_text(self.threshold, 5)}"
+    quantity = "the ratio to the least mean"
 
     def measure(self, numbers: Floats) -> Estimate:
         first, *others = self._groups(numbers)
@@ -245,8 +237,8 @@ class TimesLeast(Check):
         return _ratio_estimate(
             (_ratio(first.mean(), least.mean()), *fieller(first, least)),
             len(first),
-            every(p_value(contrast, 0, "below") for contrast in contrasts),
-            some(p_value(contrast, 0, "above") for contrast in contrasts),
+            max(p_value(contrast, 0, "below") for contrast in contrasts),
+            bonferroni(p_value(contrast, 0, "above") for contrast in contrasts),
         )
 
     def means(self, numbers: Floats) -> Floats:
@@ -259,7 +251,7 @@ class TimesLeast(Check):
 
 @dataclass(frozen=True)
 class TimesMedian(Check):
-    """No run's number is more than `threshold` times the median of the runs.
+    """The number of no run is more than `threshold` times the median of the runs.
 
     The number is a weighted sum of the samples. The statement is about these very runs, so there is nothing to test:
     its p values are 0 and 1.
@@ -267,15 +259,13 @@ class TimesMedian(Check):
 
     weights: tuple[float, ...]
 
-    @property
-    def words(self) -> tuple[str, str]:
-        return "the largest by the median", f"at most {number_text(self.threshold, 5)}"
+    quantity = "the largest by the median"
 
     def measure(self, numbers: Floats) -> Estimate:
-        runs = weighted(self.weights, numbers)
-        ratio = _ratio(runs.max(), max(0.0, float(np.median(runs))))
+        largest, median = self.means(numbers)
+        ratio = _ratio(largest, max(0.0, median))
         within = ratio <= self.threshold
-        return _ratio_estimate((ratio, math.nan, math.nan), len(runs), float(not within), float(within))
+        return _ratio_estimate((ratio, math.nan, math.nan), numbers.shape[1], float(not within), float(within))
 
     def means(self, numbers: Floats) -> Floats:
         runs = weighted(self.weights, numbers)
@@ -287,14 +277,13 @@ class Near(Check):
     """The largest, or the least, of the means is within the tolerance of a number.
 
     Two one-sided tests (equivalence) give the p value for it. The p value against it is that of either side, doubled.
-    The largest mean is above a bound if some mean is, and Bonferroni's correction pays for the choice; it is below a
-    bound if every mean is. The interval is that of the sample with the largest mean, as if it had not been chosen.
+    The largest mean is above a bound if any mean is, with Bonferroni's correction for the choice; it is below a bound
+    if every mean is. The interval is that of the sample with the largest mean, as if it had not been chosen.
     """
 
     extreme: Literal["largest", "least"]
 
-    beside: ClassVar[bool] = True
-    published: ClassVar[bool] = True
+    beside = published = True
 
     def subject(self, numbers: Floats | None = None) -> str:
         return f"{len(self.samples)} matches" if numbers is None else str(self.samples[self._chosen(numbers)])
@@ -309,12 +298,11 @@ class Near(Check):
 
     def measure(self, numbers: Floats) -> Estimate:
         sign = 1 if self.extreme == "largest" else -1  # the least is the largest of the negatives
-        rows = sign * numbers
         low, high = sorted(sign * self.threshold * (1 + change) for change in (-TOLERANCE, TOLERANCE))
 
         def largest(side: Side, bound: float) -> float:
-            p_values = [p_value(row, bound, side) for row in rows]
-            return some(p_values) if side == "above" else every(p_values)
+            p_values = [p_value(row, bound, side) for row in sign * numbers]
+            return bonferroni(p_values) if side == "above" else max(p_values)
 
         p_for = max(largest("above", low), largest("below", high))
         p_against = min(1.0, 2 * min(largest("above", high), largest("below", low)))
@@ -325,14 +313,14 @@ class Near(Check):
 class Largest(Check):
     """The largest of all means is among those of the first samples: the difference to the largest other is above 0.
 
-    It is if one of the first is above each of the others, and is not if one of the others is above each of the first;
-    Bonferroni's correction pays for choosing which one. The interval is that of the difference between the two largest
-    means, as if they had not been chosen.
+    It is if one of the first is above each of the others, and is not if one of the others is above each of the first,
+    with Bonferroni's correction for the choice. The interval is that of the difference between the two largest means,
+    as if they had not been chosen.
     """
 
     first: int
 
-    beside: ClassVar[bool] = True
+    quantity, relation, beside = "the mean difference", "above", True
 
     def subject(self, numbers: Floats | None = None) -> str:
         if numbers is None:
@@ -342,24 +330,18 @@ class Largest(Check):
         best, rival = self._chosen(numbers)
         return f"{self.samples[best]} minus {self.samples[rival]}"
 
-    @property
-    def words(self) -> tuple[str, str]:
-        return "the mean difference", "above 0"
-
     def _chosen(self, numbers: Floats) -> tuple[int, int]:
         means = numbers.mean(axis=1)
         return int(means[: self.first].argmax()), self.first + int(means[self.first :].argmax())
 
     def measure(self, numbers: Floats) -> Estimate:
-        ours, others = numbers[: self.first], numbers[self.first :]
-        best, rival = self._chosen(numbers)
-        estimate = mean_interval(numbers[best] - numbers[rival])
-        return replace(estimate, p_for=self._lead(ours, others), p_against=self._lead(others, ours))
+        def lead(ours: Floats, others: Floats) -> float:
+            return bonferroni(max(p_value(row - rival, 0, "above") for rival in others) for row in ours)
 
-    @staticmethod
-    def _lead(ours: Floats, others: Floats) -> float:
-        """The p value that one of the first samples has a larger mean than all the others."""
-        return some(every(p_value(row - rival, 0, "above") for rival in others) for row in ours)
+        best, rival = self._chosen(numbers)
+        first, others = numbers[: self.first], numbers[self.first :]
+        estimate = mean_interval(numbers[best] - numbers[rival])
+        return replace(estimate, p_for=lead(first, others), p_against=lead(others, first))
 
 
 @dataclass(frozen=True)
@@ -371,9 +353,9 @@ class Sublinear(Check):
     this test, two-sided, does not reject.
     """
 
-    @property
-    def words(self) -> tuple[str, str]:
-        return "the growth exponent", f"below {self.threshold:g}"
+    threshold: float = SUBLINEAR
+
+    quantity, relation = "the growth exponent", "below"
 
     def measure(self, numbers: Floats) -> Estimate:
         late, early = numbers
@@ -388,40 +370,30 @@ class Sublinear(Check):
 
 
 def above(sample: Sample, threshold: float = 0, minus: Sample | None = None) -> Check:
-    """The mean, or mean difference, is above the threshold."""
+    """Return the check that the mean, or mean difference, is above the threshold."""
     return Bound((sample, minus) if minus else (sample,), threshold, "above")
 
 
 def below(sample: Sample, threshold: float) -> Check:
-    """The mean is below the threshold."""
+    """Return the check that the mean is below the threshold."""
     return Bound((sample,), threshold, "below")
 
 
-def sublinear(early: Sample, late: Sample) -> Check:
-    """The mean grows sublinearly between two rounds of a match."""
-    return Sublinear((late, early), SUBLINEAR)
-
-
 def p_value(numbers: Floats, threshold: float, side: Side) -> float:
-    """The p value of the t test that the mean is on this side of the threshold."""
+    """Return the p value of the t test whose alternative is that the mean is on this side of the threshold."""
     return one_sided_p(numbers, threshold, "greater" if side == "above" else "less")
 
 
-def some(p_values: Iterable[float]) -> float:
-    """The p value that at least one of these alternatives is true (Bonferroni)."""
+def bonferroni(p_values: Iterable[float]) -> float:
+    """Return the p value for the statement that at least one of these alternatives is true."""
     listed = list(p_values)
     return min(1.0, len(listed) * min(listed))
 
 
-def every(p_values: Iterable[float]) -> float:
-    """The p value that all of these alternatives are true (intersection-union)."""
-    return max(p_values)
-
-
 def fieller(late: Floats, early: Floats) -> tuple[float, float]:
-    """Fieller's interval for the ratio of two positive means, paired by seed; its ends may be 0 and infinity.
+    """Return Fieller's interval for the ratio of two positive means, paired by seed; its ends may be 0 and infinity.
 
-    It contains the ratios r for which late - r early has a mean that the t test does not tell from 0. They solve
+    It contains the ratios r for which the t test does not reject that late - r early has the mean 0. They solve
     a r² - 2 b r + c <= 0; where they are not an interval of positive numbers, the least one around them is returned.
 
     >>> low, high = fieller(np.array([4.0, 6.0, 9.0]), np.array([2.0, 3.0, 4.0]))
@@ -436,7 +408,7 @@ def fieller(late: Floats, early: Floats) -> tuple[float, float]:
 
 
 def _ratio(numerator: float, denominator: float) -> float:
-    """The ratio of two numbers that are not negative; that of 0 to 0 is infinite too."""
+    """Return the ratio of two numbers that are not negative; infinity if the denominator is 0."""
     return float(numerator / denominator) if denominator else math.inf
 
 
@@ -445,6 +417,6 @@ def _ratio_estimate(ends: tuple[float, float, float], n: int, p_for: float, p_ag
 
 
 def weighted(weights: Sequence[float], numbers: Floats) -> Floats:
-    """The weighted sum of samples, (samples, seeds), by seed: (seeds,)."""
+    """Return the weighted sum of samples, (samples, seeds), by seed: (seeds,)."""
     total: Floats = np.tensordot(np.array(weights), numbers, axes=1)
     return total

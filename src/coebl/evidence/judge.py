@@ -2,12 +2,11 @@
 
 A claim holds if every one of its checks holds, and fails if any fails, at 5 % after Holm's correction over the checks
 of the claim in a variant. Its number and interval are those of the check that decided: the failing check with the
-smallest p value, else the one that is nearest to not holding. The interval is Student's, two-sided at 95 %, and not
-corrected. The verdicts on the other metrics that fit a claim are reported with it. A claim with an aim also has a count
-of where the aim is missed: `aim` judges it on the checks by the metric that decides, and reports those by the others.
+smallest p value, else the one that is nearest to not holding. The verdicts on the other metrics that fit a claim are
+reported with it. A claim with an aim also has a count of the cases in which the aim is missed.
 
-Claims are those of a paper, or were registered before a test. A variant is anything that the checks of a claim depend
-on: a reading of a paper that changes who plays, or the learner that is tested.
+A variant is anything that the checks of a claim depend on: a reading of a paper that changes who plays, or the learner
+that is tested.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from coebl.study import Results
 
 Outcome = Literal["holds", "fails", "not significant", "not testable"]
+AimRow = dict[str, Any]  # a check as a row of the published tables: game, opponent, outcome, measured, low, high, ...
 
 MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": "?", "not testable": "·"}
 MEANINGS: dict[Outcome, str] = {
@@ -70,7 +70,7 @@ class CheckResult:
 
     @property
     def before_correction(self) -> str:
-        """The outcome without Holm's correction, if there is none with it: shown, refuted, or ''."""
+        """The outcome without Holm's correction, if there is none with it: "shown", "refuted" or ""."""
         if self.verdict != "not significant":
             return ""
         return "refuted" if self.estimate.p_against <= ALPHA else "shown" if self.estimate.p_for <= ALPHA else ""
@@ -82,7 +82,7 @@ class CheckResult:
         return f"{self.subject}: {quantity} {number_text(self.estimate.mean)} {is_[self.verdict]} {stated}{before}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         found, check, (quantity, wanted) = self.estimate, self.check, self.check.words
         plain: dict[str, Any] = {"subject": self.subject, **_measured_values(found), "n": found.n}
         plain |= {key: getattr(found, key) for key in ("p_for", "p_against")}
@@ -104,12 +104,12 @@ class AimResult:
     allowed: int  # the number of misses that the aim allows
     total: int  # the number of cases
     reached: bool | None  # None if data are missing and nothing else decides
-    counts: Mapping[str, int]  # what else is counted, by name
+    counts: Mapping[str, int]  # of outcomes, by name
     reported: Mapping[str, Mapping[str, int]]  # the same on other metrics
-    rows: Sequence[Mapping[str, Any]]  # the checks as a table
-    overall: Sequence[Mapping[str, Any]]  # the tests over all games, likewise
-    failing: Sequence[Mapping[str, Any]]  # the rows on which the aim is missed, the worst first
-    failure: str  # what such a row is called
+    rows: Sequence[AimRow]  # the checks
+    overall: Sequence[AimRow]  # the tests over all games
+    failing: Sequence[AimRow]  # the rows on which the aim is missed, the worst first
+    failure: str  # the name of such a row
     said: str = ""  # the result in a line or two
 
     @property
@@ -130,7 +130,7 @@ class Claim:
     aim: Callable[[Any, Sequence[CheckResult], Mapping[str, Sequence[CheckResult]]], AimResult] | None = None
 
     def needs(self, variant: Any) -> list[MatchName]:
-        """The matches that the checks are about, each once."""
+        """Return the matches that the checks are about, each once."""
         return list(dict.fromkeys(sample.pairing for check in self.checks(variant) for sample in check.samples))
 
 
@@ -143,7 +143,7 @@ class Verdict:
     verdict: Outcome
     metric: str
     text: str  # the sentence
-    note: str  # what decided
+    note: str  # on the check that decided
     checks: list[CheckResult]
     decisive: CheckResult | None  # if any check has data
     reported: list[Verdict] = field(default_factory=list)  # on the other metrics
@@ -160,7 +160,7 @@ class Verdict:
         return self.decisive.check.threshold if self.decisive else math.nan
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, which has no infinity and no NaN: they are None."""
+        """Return plain values for JSON, which has no infinity and no NaN: they are None."""
         plain = {key: getattr(self, key) for key in ("id", "variant", "verdict", "metric")}
         plain |= {**_measured_values(self.estimate), "threshold": self.threshold, "n": self.estimate.n}
         plain |= {"text": self.text, "note": self.note, "checks": [check.as_dict() for check in self.checks]}
@@ -173,19 +173,16 @@ class Verdict:
 
 
 def judge(
-    results: Results,
-    claims: Iterable[Claim],
-    variants: Mapping[str, Any],
-    seeds: Collection[int] | None = None,
+    results: Results, claims: Iterable[Claim], variants: Mapping[str, Any], seeds: Collection[int] | None = None
 ) -> list[Verdict]:
-    """Return a verdict on each claim in each variant, by the ids that verdicts carry; on some seeds, if given."""
+    """Return a verdict on each claim in each of the variants, which are given by id; on some seeds, if given."""
     chosen = list(claims)
     reader = Reader(results, [metric for claim in chosen for metric in claim.metrics], seeds)
     return [_judge_claim(claim, id, variant, reader) for claim in chosen for id, variant in variants.items()]
 
 
 def judge_family(checks: Sequence[Check], numbers: Iterable[Any], family: str) -> list[CheckResult]:
-    """Test checks as one family, on arrays of (samples, seeds), or on lists of what is missing.
+    """Test checks as one family; `numbers` has an array, (samples, seeds), or a list of `Missing` for each.
 
     A check without data counts in the family with p = 1, so that its data cannot overturn a decision.
     """
@@ -215,7 +212,7 @@ def _judge_claim(claim: Claim, id: str, variant: Any, reader: Reader) -> Verdict
 
 
 def decide(results: list[CheckResult]) -> tuple[Outcome, CheckResult | None]:
-    """The verdict on all checks together, and the one that decides, if any has data."""
+    """Return the verdict on all checks together, and the check that decides, if any has data."""
     tested = [result for result in results if not result.missing]
     outcomes = {result.verdict for result in results}
     if "fails" in outcomes:
@@ -228,7 +225,7 @@ def decide(results: list[CheckResult]) -> tuple[Outcome, CheckResult | None]:
 
 
 def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckResult], needs: list[MatchName]) -> str:
-    """A sentence on the decisive check; empty if nothing was to be checked."""
+    """Return a sentence on the decisive check; "" if there are no checks."""
     total = len(results)
     count = Counter(result.verdict for result in results)
     tested = total - count["not testable"]
@@ -265,7 +262,7 @@ def _missing_text(results: list[CheckResult], needs: list[MatchName]) -> str:
 
 
 def outcome_word(outcome: str) -> str:
-    """Return an outcome as it is shown: what is not significant after correction is undecided, in every table.
+    """Return the word for an outcome in tables: without significance after correction, it is undecided.
 
     >>> outcome_word("not significant"), outcome_word("fails")
     ('undecided', 'fails')
@@ -274,7 +271,7 @@ def outcome_word(outcome: str) -> str:
 
 
 def mark(verdict: Outcome, checks: Iterable[Outcome], marks: Mapping[Outcome, str] = MARKS) -> str:
-    """A verdict as a mark, with how many of its checks that have data are refuted.
+    """Return the mark of a verdict, with the number of refuted checks out of those with data.
 
     >>> mark("fails", ["holds", "fails", "fails", "not testable"]), mark("holds", ["holds"])
     ('✗ 2/3', '✓')
@@ -285,12 +282,12 @@ def mark(verdict: Outcome, checks: Iterable[Outcome], marks: Mapping[Outcome, st
 
 
 def as_json(verdicts: Iterable[Verdict]) -> str:
-    """The verdicts as a JSON list."""
+    """Return the verdicts as a JSON list."""
     return json.dumps([verdict.as_dict() for verdict in verdicts], indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def as_markdown(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> str:
-    """A table in Markdown: a row per claim, a column per variant that is judged, with what decided."""
+    """Return a table in Markdown: a row per claim, a column per judged variant, with the deciding numbers."""
     variants = [variant for variant in titles if variant in {verdict.variant for verdict in verdicts}]
     cells = {(verdict.id, verdict.variant): _cell(verdict) for verdict in verdicts}
     rows = [["id", "claim", *(titles[variant] for variant in variants)]]
@@ -312,15 +309,17 @@ def _cell(verdict: Verdict) -> str:
 
 
 def reasons(verdict: Verdict) -> tuple[str, ...]:
-    """The numbers that decided, the note, and the verdicts on other metrics, line by line."""
-    words = ((other.metric, outcome_word(other.verdict), _interval_text(other.estimate)) for other in verdict.reported)
-    others = (f"on {metric}: {word} {interval}" for metric, word, interval in words)
+    """Return the numbers that decided, the note, and the verdicts on other metrics, line by line."""
+    others = (
+        f"on {other.metric}: {outcome_word(other.verdict)} {_interval_text(other.estimate)}"
+        for other in verdict.reported
+    )
     first = f"{outcome_word(verdict.verdict):<16}{_measured(verdict)}"
     return tuple(line.rstrip() for line in (first, verdict.note, *others))
 
 
 def _measured(verdict: Verdict) -> str:
-    """Measured [low, high] against the threshold."""
+    """Return "measured [low, high] against the threshold"."""
     number = _interval_text(verdict.estimate)
     return f"{number} against {number_text(verdict.threshold, 5)}" if number else ""
 
@@ -340,17 +339,17 @@ def _aim(verdict: Verdict) -> AimResult:
 
 
 def aim_rows(verdicts: Iterable[Verdict]) -> list[list[str]]:
-    """The results, a row per claim under `AIM_HEADER`."""
+    """Return the results, a row per claim under `AIM_HEADER`."""
     return [[verdict.id, verdict.text, _aim(verdict).word, _aim(verdict).said] for verdict in verdicts]
 
 
 def aim_paragraphs(verdicts: Iterable[Verdict]) -> list[str]:
-    """The results for a terminal: a paragraph per claim, not yet wrapped."""
+    """Return the results for a terminal: a paragraph per claim, not yet wrapped."""
     return [f"({id}) {word.upper()}: {text} {sentence}" for id, text, word, sentence in aim_rows(verdicts)]
 
 
 def aim_failures(verdict: Verdict) -> list[str]:
-    """The worst rows on which the aim is missed, a line each, for a terminal."""
+    """Return the worst rows on which the aim is missed, a line each, for a terminal."""
     aim = _aim(verdict)
     lines = [
         printable(f"  ({verdict.id}) {aim.failure}: {row['game']}, {row['opponent']}, {' '.join(_numbers(row))}")
@@ -360,12 +359,12 @@ def aim_failures(verdict: Verdict) -> list[str]:
     return [*lines, f"  and {more} more"] if more else lines
 
 
-def _numbers(row: Mapping[str, Any]) -> tuple[str, str]:
+def _numbers(row: AimRow) -> tuple[str, str]:
     return number_text(row["measured"]), f"[{number_text(row['low'])}, {number_text(row['high'])}]"
 
 
 def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[str, str]) -> str:
-    """All verdicts: for each variant the results, then the rows of each claim, with its definition by id."""
+    """Return all verdicts: for each variant the results, then the rows of each claim, with its definition by id."""
     parts = [f"# {title}\n"]
     for variant, group in groupby(verdicts, key=lambda verdict: verdict.variant):
         of_variant = list(group)

@@ -1,6 +1,6 @@
 """The statements of a suite as claims about its subject, judged by `coebl.evidence.judge`.
 
-The suite's file, `suites/pre-registered.toml`, describes what is computed. There are four kinds of statements:
+The suite's file, `suites/pre-registered.toml`, defines the computations. There are four kinds of statements:
 
     head-to-head     the subject against an opponent, the mean of both seats
     best-response    what a best response takes from the subject, compared with the least that it takes from an opponent
@@ -15,18 +15,18 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from coebl.core.text import number_text
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Bound, Check, Missing, Sample, Setting, Side, TimesLeast, TimesMedian
-from coebl.evidence.judge import AimResult, CheckResult, Claim, Outcome, judge_family, outcome_word
+from coebl.evidence.judge import AimResult, AimRow, CheckResult, Claim, Outcome, judge_family, outcome_word
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
 
-HALVES = (0.5, -0.5)  # of two matches with exchanged seats: what one seat loses, the other one gains
+HALVES = (0.5, -0.5)  # of two matches with exchanged seats: what one player loses, the other one gains
 MISSING = "missing"  # the outcome of a row without data
 
 # The names of the three outcomes of a check.
@@ -36,12 +36,11 @@ WORDS: dict[StatementKind, dict[Outcome, str]] = {
     "self-play": {"holds": "below", "not significant": "level", "fails": "above"},
     "single-runs": {"holds": "within", "not significant": "undecided", "fails": "beyond"},
 }
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A test of one learner: its opponents and the games, all by the names that results have."""
+    """A test of one learner: its opponents and the games, by their names in the results."""
 
     subject: str
     opponents: tuple[str, ...]
@@ -50,15 +49,15 @@ class Trial:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Every game with every opponent."""
+        """All pairs of a game and an opponent."""
         return [(game, opponent) for game in self.games for opponent in self.opponents]
 
     def end(self, game: str, row: str, column: str) -> Sample:
-        """The last round of a match."""
+        """Return the last round of a match."""
         return self.games[game].end(MatchName(game, row, column))
 
     def both(self, game: str, first: str, second: str) -> tuple[Sample, ...]:
-        """The last rounds of a match and of that with exchanged seats."""
+        """Return the last rounds of a match and of the match with exchanged seats."""
         return self.end(game, first, second), self.end(game, second, first)
 
 
@@ -76,42 +75,53 @@ def claim_of(statement: Statement) -> Claim:
 
 @dataclass(frozen=True)
 class StatementAim(ABC):
-    """A statement in a trial: its checks, one per row, and how far its aim is reached."""
+    """A statement in a trial: its checks, one per row, and the outcome of its aim."""
 
     statement: Statement
     trial: Trial
 
     side: ClassVar[Side]  # the side of 0 on which numbers support the statement
     failure: ClassVar[str]  # the word for a row on which the aim is missed
-    miss: ClassVar[str]  # the count of the rows, or games, on which it is
+    miss: ClassVar[str]  # the count of the rows, or games, on which it is missed
     per_game: ClassVar[bool] = False  # True if games are counted, not rows
     has_means: ClassVar[bool] = True  # True if a row has the means that are compared
 
     @abstractmethod
     def checks(self) -> list[Check]:
-        """The checks of the statement."""
+        """Return the checks of the statement."""
 
     @abstractmethod
-    def counts(self, rows: Sequence[Row]) -> dict[str, int]:
-        """The counts by name."""
+    def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
+        """Return the counts by name."""
 
     @abstractmethod
     def sentence(self, aim: AimResult) -> str:
-        """The result in a line or two."""
+        """Return the result in a line or two."""
 
     def unit(self, game: str) -> float:
-        """The unit of relative numbers: the payoff range, per round if they add up, or 1 for a ratio."""
+        """Return the unit of relative numbers: the payoff range, per round if they add up, or 1 for a ratio."""
         return 1.0
 
-    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        """The checks as a table."""
+    def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
+        """Return the checks as a table."""
         return [
-            self.row(game, opponent, result, result.estimate.mean / self.unit(game), *result.means * self.has_means)
+            self.row(game, opponent, result, self.unit(game), result.means if self.has_means else ())
             for (game, opponent), result in zip(self.trial.pairs, results, strict=True)
         ]
 
+    def row(
+        self, game: str, opponent: str, result: CheckResult, unit: float = 1.0, means: Sequence[float] = ()
+    ) -> AimRow:
+        """Return a row of the table, with the means of the subject and of the opponent if there are any."""
+        found = result.estimate
+        outcome = WORDS[self.statement.kind].get(result.verdict, MISSING)
+        row: AimRow = {"game": game, "opponent": opponent, "outcome": outcome, "measured": found.mean}
+        row |= {"low": found.low, "high": found.high, "relative": found.mean / unit, "n": found.n}
+        row |= {"p_for": found.p_for_holm, "p_against": found.p_against_holm}
+        return row | dict(zip(("subject_mean", "opponent_mean"), means or (math.nan, math.nan), strict=True))
+
     def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
-        """Count on how many rows, or games, the aim is missed, and test over all games."""
+        """Count the rows, or games, on which the aim is missed, and test over all games."""
         rows = self.rows(results)
         counts, failing = self.counts(rows), self.failing(rows)
         total = len(self.trial.games) if self.per_game else len(rows)
@@ -132,19 +142,19 @@ class StatementAim(ABC):
         missing = f" Without data: {counts[MISSING]} of {total}." if counts[MISSING] else ""
         return replace(aim, said=self.sentence(aim) + missing)
 
-    def failing(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows on which the aim is missed, the worst first."""
+    def failing(self, rows: Sequence[AimRow]) -> list[AimRow]:
+        """Return the rows on which the aim is missed, the worst first."""
         failing = WORDS[self.statement.kind]["fails"]
         return sorted((row for row in rows if row["outcome"] == failing), key=lambda row: -abs(row["relative"]))
 
-    def by_opponent(self, rows: Sequence[Row]) -> dict[str, list[float]]:
-        """The numbers that are tested over all games, one per game."""
+    def by_opponent(self, rows: Sequence[AimRow]) -> dict[str, list[float]]:
+        """Return the numbers that are tested over all games, one per game."""
         numbers: dict[str, list[float]] = {}
         for row in rows:
             numbers.setdefault(row["opponent"], []).append(row["relative"])
         return numbers
 
-    def _over_games(self, numbers: Mapping[str, Sequence[float]]) -> list[Row]:
+    def _over_games(self, numbers: Mapping[str, Sequence[float]]) -> list[AimRow]:
         """Test the means over games, corrected over the opponents."""
         data = [
             np.array([listed])
@@ -153,28 +163,15 @@ class StatementAim(ABC):
             for opponent, listed in numbers.items()
         ]
         results = judge_family([Bound((), 0.0, self.side)] * len(data), data, "the opponents, over all games")
-        return [
-            self.row(ALL_GAMES, opponent, result, result.estimate.mean)
-            for opponent, result in zip(numbers, results, strict=True)
-        ]
+        return [self.row(ALL_GAMES, opponent, result) for opponent, result in zip(numbers, results, strict=True)]
 
-    def row(self, game: str, opponent: str, result: CheckResult, relative: float, *means: float) -> Row:
-        """Return a row of the table of a statement, with the means of the subject and the opponent, if given."""
-        estimate = result.estimate
-        outcome = WORDS[self.statement.kind].get(result.verdict, MISSING)
-        row: Row = {"game": game, "opponent": opponent, "outcome": outcome, "measured": estimate.mean}
-        row |= {"low": estimate.low, "high": estimate.high, "relative": relative, "n": estimate.n}
-        row |= {"p_for": estimate.p_for_holm, "p_against": estimate.p_against_holm}
-        subject_mean, opponent_mean = means or (math.nan, math.nan)
-        return row | {"subject_mean": subject_mean, "opponent_mean": opponent_mean}
-
-    def outcomes(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-        """The number of rows with each outcome."""
+    def outcomes(self, rows: Sequence[AimRow]) -> dict[str, int]:
+        """Return the number of rows with each outcome."""
         counts = Counter(row["outcome"] for row in rows)
         return {word: counts[word] for word in (*WORDS[self.statement.kind].values(), MISSING)}
 
     def overall_words(self, result: AimResult) -> str:
-        """The tests over all games, as in "Over all games by opponent, ahead: 8, undecided: 2."."""
+        """Return the tests over all games, as in "Over all games by opponent, ahead: 8, undecided: 2."."""
         counts = (f"{outcome_word(word)}: {number}" for word, number in self.outcomes(result.overall).items() if number)
         return f"Over all games by opponent, {', '.join(counts)}."
 
@@ -193,7 +190,7 @@ class HeadToHead(StatementAim):
     def unit(self, game: str) -> float:
         return self.trial.games[game].rounds * self.trial.widths[game]
 
-    def counts(self, rows: Sequence[Row]) -> dict[str, int]:
+    def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
         return self.outcomes(rows) | {"mean below 0": sum(row["measured"] < 0 for row in rows)}
 
     def sentence(self, aim: AimResult) -> str:
@@ -209,7 +206,7 @@ class AgainstBestResponse(StatementAim):
     """The regret of the subject against a best response is at most a ratio of the least of its opponents'."""
 
     side = "below"
-    failure = miss = "ratio above the limit"  # not by its tests: as many as there are failing rows
+    failure = miss = "ratio above the limit"  # by the ratios, not by their tests
 
     def checks(self) -> list[Check]:
         learners = (self.trial.subject, *self.trial.opponents)
@@ -219,24 +216,22 @@ class AgainstBestResponse(StatementAim):
         }
         return [TimesLeast(of_game, self.statement.ratio, HALVES) for of_game in samples.values()]
 
-    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
+    def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         rows = []
         for game, result in zip(self.trial.games, results, strict=True):
             ours, *others = result.means or [math.nan] * (1 + len(self.trial.opponents))
-            least = min(range(len(others)), key=others.__getitem__)
-            opponent = self.trial.opponents[least]
-            rows.append(self.row(game, opponent, result, result.estimate.mean, ours, others[least]))
+            opponent, least = min(zip(self.trial.opponents, others, strict=True), key=lambda pair: pair[1])
+            rows.append(self.row(game, opponent, result, means=(ours, least)))
         return rows
 
-    def counts(self, rows: Sequence[Row]) -> dict[str, int]:
+    def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
         far = self.statement.never_above or math.inf
         return self.outcomes(rows) | {"too far": sum(row["measured"] > far for row in rows)}
 
-    def failing(self, rows: Sequence[Row]) -> list[Row]:
-        far = [row for row in rows if row["measured"] > self.statement.ratio]
-        return sorted(far, key=lambda row: -row["measured"])
+    def failing(self, rows: Sequence[AimRow]) -> list[AimRow]:
+        return sorted((row for row in rows if row["measured"] > self.statement.ratio), key=lambda row: -row["measured"])
 
-    def by_opponent(self, rows: Sequence[Row]) -> dict[str, list[float]]:
+    def by_opponent(self, rows: Sequence[AimRow]) -> dict[str, list[float]]:
         ratios = [row["measured"] / self.statement.ratio for row in rows]
         return {"": [math.log(ratio) if ratio > 0 else math.nan for ratio in ratios]}
 
@@ -259,9 +254,9 @@ class SingleRuns(AgainstBestResponse):
         us, both = self.trial.subject, self.trial.both
         return [TimesMedian(both(game, us, YARDSTICK), self.statement.ratio, HALVES) for game in self.trial.games]
 
-    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
+    def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         return [
-            self.row(game, self.trial.subject, result, result.estimate.mean, *result.means)
+            self.row(game, self.trial.subject, result, means=result.means)
             for game, result in zip(self.trial.games, results, strict=True)
         ]
 
@@ -292,7 +287,7 @@ class SelfPlay(StatementAim):
     def unit(self, game: str) -> float:
         return self.trial.widths[game]
 
-    def counts(self, rows: Sequence[Row]) -> dict[str, int]:
+    def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
         by_game = {game: [row for row in rows if row["game"] == game] for game in self.trial.games}
         outcomes = [{row["outcome"] for row in of_game} for of_game in by_game.values()]
         return {

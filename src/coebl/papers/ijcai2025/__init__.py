@@ -21,7 +21,7 @@ import numpy as np
 
 from coebl.core.specs import split_spec
 from coebl.engine.match import MatchName
-from coebl.evidence.checks import Check, Largest, Near, Sample, above, below, sublinear
+from coebl.evidence.checks import Check, Largest, Near, Sample, Sublinear, above, below
 from coebl.learners import Coebl, parse_learner
 from coebl.naming import game_title, learner_title
 from coebl.papers import Checks, Variant, read_paper, read_setting, read_variants
@@ -100,12 +100,12 @@ def _duels(variant: Variant, chosen: Iterable[str], roles: Iterable[str] = BASEL
 
 
 def _last(match: MatchName) -> Sample:
-    return SETTING.latest(match, SPAN)
+    return SETTING.between(match, ROUNDS - SPAN + 1, ROUNDS)
 
 
 def _grows_sublinearly(match: MatchName) -> Check:
     """The regret grows sublinearly over the last two thirds of the rounds."""
-    return sublinear(SETTING.at(match, ROUNDS // 3), SETTING.end(match))
+    return Sublinear((SETTING.end(match), SETTING.at(match, ROUNDS // 3)))
 
 
 def _small_advantage(variant: Variant) -> list[Check]:
