@@ -1,16 +1,15 @@
 """The standings of a tournament: learners ranked by mean advantage, with other measures and their uncertainty.
 
-Intervals of means are Student's, with one number per game: they show how the ranking would be with other games of this
-kind and other seeds. Ranks and Nash masses are resampled: games are drawn again, and for each of them its seeds, the
-same for all pairs. The tests head to head, by `coebl.evidence.pairwise`, are about these games only.
+Intervals of means are Student's, with one number per game: they are about other games of this kind and other seeds.
+Ranks and Nash masses are resampled: games are drawn again, and for each of them its seeds, the same for all pairs. The
+tests head to head, by `coebl.evidence.pairwise`, are about these games only.
 """
 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,10 +42,7 @@ _ALIKE = 1e-6  # equilibria that differ by less are one
 
 @dataclass(frozen=True)
 class Measured:
-    """The numbers of a tournament, per round and in units of each game's payoff range.
-
-    All of them are about the same games and seeds for every learner, so that means can be compared.
-    """
+    """The numbers of a tournament, per round and in payoff ranges; of the same games and seeds for every learner."""
 
     learners: tuple[str, ...]
     kinds: tuple[Kind, ...]
@@ -54,12 +50,12 @@ class Measured:
     units: dict[str, float]  # by game, the largest amount that can be won in a match
     table: polars.DataFrame  # of these games, learners and seeds, as `Results.last` returns it
     seeds: tuple[int, ...]
-    advantage: Floats  # (games, seeds, learners, learners): what the first earns above the value against the second;
-    # if general, what it earns among copies of the second, the mean of all seats
-    regret: Floats  # (games, seeds, learners): what best-response takes from it, the mean of both seats; or swap regret
+    advantage: Floats  # (games, seeds, learners, learners): earnings of the first above the value against the second;
+    # if general, its earnings among copies of the second, the mean of all seats
+    regret: Floats  # (games, seeds, learners): its losses to best-response, the mean of both seats; or swap regret
     exploitability: Floats  # (games, seeds, learners): of the last policies in self-play; if general, NashConv
     microseconds: Floats  # (learners,): per run and round, the median over matches
-    missing: tuple[str, ...] = ()  # what is left out because it is not finished, a sentence for each
+    missing: tuple[str, ...] = ()  # a sentence for each learner, game or number of seeds that is left out
     general: bool = False  # True if the games are not zero-sum
 
     @property
@@ -69,7 +65,7 @@ class Measured:
         return mean
 
     def duels(self) -> list[Pairing]:
-        """All pairs: over all games, then on each of them; Holm corrects over the pairs of each."""
+        """Return all pairs: over all games, then on each of them; Holm corrects over the pairs of each."""
         family: Families = "the pairings of a game"
         metric = GENERAL_METRICS[0] if self.general else TOURNAMENT_METRICS[0]
         return pairwise(self.table, metric, learners=self.learners, units=self.units, family=family, overall=True)
@@ -78,8 +74,8 @@ class Measured:
 def measure(study: Study, results: Results) -> Measured:
     """Read the results of a tournament.
 
-    What is not finished is left out so that the rest stays comparable: first learners none of whose matches are
-    there, then games on which any match of the others is missing. What the folder has besides the study is not read.
+    Unfinished parts are left out so that the rest stays comparable: first learners without any match, then games on
+    which any match of the others is missing. Other cells of the folder are not read.
     """
     pl = require("polars")
     general = any(GENERAL_METRICS[0] in cell.metrics for cell in study.cells)
@@ -112,7 +108,7 @@ def measure(study: Study, results: Results) -> Measured:
         missing.append(f"only {len(seeds)} of {len(planned)} seeds are counted: the others are not finished everywhere")
     names = {" v ".join(players) for of_game in needed.values() for players in of_game}
     table = table.filter(pl.col("players").list.join(" v ").is_in(names))
-    table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # as the suite has them
+    table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # in the suite's order
     widths = {game: payoff_width(parse_game(paths[game])) for game in games}
     totals = {game: rounds[game] * widths[game] for game in games}
     width, total = (np.array([*unit.values()])[:, None, None, None] for unit in (widths, totals))
@@ -141,7 +137,7 @@ def measure(study: Study, results: Results) -> Measured:
 
 
 def _needed(learners: Sequence[str], seats: int, general: bool) -> list[tuple[str, ...]]:
-    """The players of all matches of a game: every pair, or one among copies of another in each seat."""
+    """Return the players of all matches of a game: every pair, or a learner among copies of another in each seat."""
     if general:
         tables = (one_among(one, other, k, seats) for k in range(seats) for one in learners for other in learners)
         return list(dict.fromkeys(tables))
@@ -150,7 +146,7 @@ def _needed(learners: Sequence[str], seats: int, general: bool) -> list[tuple[st
 
 
 def payoff_width(game: AnyGame) -> float:
-    """The width of the range of payoffs, the widest of any player, or 1 if they are all equal."""
+    """Return the width of the range of payoffs, the widest of any player, or 1 if they are all equal."""
     return max(high - low for low, high in game.ranges) or 1.0
 
 
@@ -173,7 +169,7 @@ def _by_opponent(table: polars.DataFrame, metric: str, *axes: Sequence[Any]) -> 
 
 
 def _microseconds(results: Results, learners: Sequence[str], played: Collection[tuple[str, ...]]) -> Floats:
-    """Per run and round, by learner: the median over cells and seats."""
+    """Return the time per run and round of each learner: the median over cells and seats."""
     times: dict[str, list[float]] = {}
     for record in results.records():
         if (record.game, *record.players) in played:
@@ -188,7 +184,7 @@ def _microseconds(results: Results, learners: Sequence[str], played: Collection[
 
 @dataclass(frozen=True)
 class Cycle:
-    """Learners that beat each other in a circle, by chains of wins: no order can rank them."""
+    """Learners that beat each other in a circle, by chains of wins, so that no order can rank them."""
 
     members: tuple[str, ...]
     example: tuple[str, ...]  # a shortest cycle: each beats the next, and the last the first
@@ -199,7 +195,7 @@ class Cycle:
 
 
 def beaten(duels: Sequence[Pairing], game: str = ALL_GAMES) -> dict[str, list[str]]:
-    """By learner, those that it beats on a game after the correction."""
+    """Return the learners that each learner beats on a game, after the correction."""
     graph: dict[str, list[str]] = {}
     for duel in duels:
         if duel.game == game:
@@ -211,42 +207,39 @@ def beaten(duels: Sequence[Pairing], game: str = ALL_GAMES) -> dict[str, list[st
 
 
 def cycles(graph: Mapping[str, Sequence[str]]) -> list[Cycle]:
-    """The strongly connected parts of who beats whom, of three or more learners.
+    """Return the strongly connected parts of the graph of wins that have three or more learners.
 
     >>> cycles({"rock": ["scissors"], "scissors": ["paper"], "paper": ["rock"], "spectator": []})
     [Cycle(members=('rock', 'scissors', 'paper'), example=('rock', 'scissors', 'paper'))]
     """
     from scipy.sparse.csgraph import connected_components
 
-    names = list(graph)
+    names = np.array(list(graph), dtype=object)
     wins = np.array([[loser in graph[name] for loser in names] for name in names], dtype=np.int8)
-    _, part = connected_components(wins.reshape(len(names), -1), connection="strong")
-    groups: dict[int, list[str]] = {}
-    for name, number in zip(names, part.tolist(), strict=True):
-        groups.setdefault(number, []).append(name)
-    large = [group for group in groups.values() if len(group) > 2]
-    return [Cycle(tuple(group), min((_cycle_through(graph, name) for name in group), key=len)) for group in large]
+    wins = wins.reshape(len(names), -1)
+    count, part = connected_components(wins, connection="strong")
+    groups = [np.flatnonzero(part == number).tolist() for number in range(count)]
+    return [
+        Cycle(tuple(names[group]), tuple(names[min((_cycle_through(wins, start) for start in group), key=len)]))
+        for group in sorted(groups)
+        if len(group) > 2
+    ]
 
 
-def _cycle_through(graph: Mapping[str, Sequence[str]], start: str) -> tuple[str, ...]:
-    """A shortest chain of wins from a learner back to itself, by breadth-first search; there is one."""
-    before: dict[str, str] = {}
-    queue = deque([start])
-    while start not in before:
-        winner = queue.popleft()
-        for loser in graph[winner]:
-            if loser not in before:
-                before[loser] = winner
-                queue.append(loser)
-    chain = [start]
-    while (previous := before[chain[0]]) != start:
-        chain.insert(0, previous)
-    return (start, *chain[:-1])
+def _cycle_through(wins: NDArray[np.int8], start: int) -> list[int]:
+    """Return a shortest chain of wins from a learner back to itself; there is one."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    order, before = (nodes.tolist() for nodes in breadth_first_order(wins, start))
+    chain = [next(learner for learner in order if wins[learner, start])]
+    while chain[0] != start:
+        chain.insert(0, before[chain[0]])
+    return chain
 
 
 # Nash averaging: learners weighted by an equilibrium of the meta-game, in which a player picks a learner to play for it
-# (Balduzzi et al., Re-evaluating Evaluation, 2018). Copies of a learner, or opponents that all beat, change nothing in
-# it. If the meta-game has several equilibria, the one of largest entropy is taken, as there.
+# (Balduzzi et al., Re-evaluating Evaluation, 2018). Neither copies of a learner nor opponents that all others beat
+# change it. If the meta-game has several equilibria, the one of largest entropy is taken, as in the paper.
 
 
 def nash_average(against: Floats) -> tuple[Floats, bool]:
@@ -257,19 +250,19 @@ def nash_average(against: Floats) -> tuple[Floats, bool]:
     (array([0.333, 0.333, 0.333]), True)
     """
     count = len(against)
-    # One equilibrium per learner, which plays it as often as any does: if all are the same, there is only one.
+    # For each learner the equilibrium that plays it most often: if all are the same, there is only one.
     favourites = maximin(np.repeat(against[None], count, axis=0), ties=1.0 - np.eye(count)).strategy
     unique = bool(np.ptp(favourites, axis=0).max() < _ALIKE)
     return favourites[0] if unique else _largest_entropy(against, favourites.mean(axis=0)), unique
 
 
 def _largest_entropy(against: Floats, inside: Floats) -> Floats:
-    """The equilibrium of largest entropy, from one that plays all learners that any equilibrium plays."""
+    """Return the equilibrium of largest entropy, from one that plays all learners that any equilibrium plays."""
     from scipy.optimize import LinearConstraint, minimize
 
     used = np.flatnonzero(inside > _ALIKE)
     unit = float(np.abs(against).max()) or 1.0
-    gains = -against[:, used] / unit  # what the mixture earns against each learner, at least the value, which is zero
+    gains = -against[:, used] / unit  # of the mixture against each learner: at least the value, which is zero
     solution = minimize(
         lambda mass: float(mass @ np.log(mass)),
         inside[used],
@@ -282,7 +275,7 @@ def _largest_entropy(against: Floats, inside: Floats) -> Floats:
     mass = np.zeros(len(against))
     mass[used] = np.clip(solution.x, 0, None)
     mass /= mass.sum()
-    # What the optimiser returns is taken only if it is an equilibrium.
+    # The result of the optimiser is used only if it is an equilibrium.
     return mass if (against @ mass).max() <= _ALIKE * unit else inside
 
 
@@ -326,7 +319,7 @@ class Standings:
     games: dict[str, int]  # to rounds
     seeds: int
     resamples: int
-    missing: tuple[str, ...] = field(default=())
+    missing: tuple[str, ...] = ()
     general: bool = False  # True if the games are not zero-sum
 
 
@@ -353,11 +346,11 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
 
 
 def _rows(measured: Measured, resamples: int, nash: Floats, wins: Mapping[str, Sequence[str]]) -> Iterator[Standing]:
-    """The standing of each learner; arrays have the data themselves first, then the resamples."""
+    """Yield the standing of each learner; arrays have the data themselves first, then the resamples."""
     random = np.random.default_rng(_SEED)
     weights = resample_weights(len(measured.games), len(measured.seeds), resamples, random)
     against = _resampled(measured.advantage, weights)
-    if measured.general:  # no meta-game: what one earns is not what another loses
+    if measured.general:  # no meta-game: one learner does not earn what another loses
         mass = np.full(against[1:].shape[:2], np.nan)
     else:
         mass = maximin(against[1:], ties="random", random=random).strategy  # at random, so that copies are equal
@@ -395,7 +388,7 @@ def _rows(measured: Measured, resamples: int, nash: Floats, wins: Mapping[str, S
 
 
 def _kind_masses(measured: Measured) -> dict[int, float]:
-    """By place, the Nash mass of each learner in the meta-game of its kind, if that has others."""
+    """Return the Nash mass of each learner in the meta-game of its kind by its place; none if it is alone there."""
     masses: dict[int, float] = {}
     for kind in KINDS:
         places = [place for place, other in enumerate(measured.kinds) if other == kind]
@@ -406,7 +399,7 @@ def _kind_masses(measured: Measured) -> dict[int, float]:
 
 
 def resample_weights(games: int, seeds: int, resamples: int, random: np.random.Generator) -> Floats:
-    """The weight of each run, (1 + resamples, games * seeds): evenly first, then as often as it is drawn.
+    """Return the weights of the runs, (1 + resamples, games * seeds): equal ones first, then by how often it is drawn.
 
     Games are drawn with replacement, and for each that is drawn its seeds.
     """
@@ -418,20 +411,20 @@ def resample_weights(games: int, seeds: int, resamples: int, random: np.random.G
 
 
 def _resampled(values: Floats, weights: Floats) -> Floats:
-    """The weighted means of values (games, seeds, ...): (1 + resamples, ...)."""
+    """Return the weighted means of values (games, seeds, ...): (1 + resamples, ...)."""
     flat = values.reshape(weights.shape[1], -1)
     means: Floats = (weights @ flat).reshape(len(weights), *values.shape[2:])
     return means
 
 
 def _mean_advantage(against: Floats, opponents: NDArray[np.bool_]) -> Floats:
-    """The mean advantage of each learner over its opponents: (..., learners) from (..., learners, learners)."""
+    """Return the mean advantage of each learner over its opponents: (..., learners), from one more such axis."""
     mean: Floats = (against * opponents).sum(axis=-1) / np.maximum(opponents.sum(axis=1) - 1, 1)
     return mean
 
 
 def _above_the_others(own: Floats, group: NDArray[np.bool_]) -> Floats:
-    """What each learner earns above the mean of its group, itself included, among copies of those of its group."""
+    """Return the earnings of each learner among copies of those of its group, above the mean of the group."""
     sizes = group.sum(axis=1)
     earned = (own * group).sum(axis=-1) / sizes
     above: Floats = earned - (earned[..., None, :] * group).sum(axis=-1) / sizes
@@ -439,13 +432,13 @@ def _above_the_others(own: Floats, group: NDArray[np.bool_]) -> Floats:
 
 
 def _ranks(mean: Floats, opponents: NDArray[np.bool_]) -> Ints:
-    """The rank of each learner among its opponents by mean advantage: one more than those ahead of it."""
+    """Return the rank of each learner among its opponents by mean advantage: one more than those ahead of it."""
     ranks: Ints = 1 + ((mean[:, None, :] > mean[:, :, None]) & opponents).sum(axis=2)
     return ranks
 
 
 def over_games(values: Floats) -> Estimate:
-    """The mean of values (games, seeds), with Student's interval over games, or over the seeds of a single game.
+    """Return the mean of values (games, seeds), with Student's interval over games, or over the seeds of one game.
 
     The bootstrap of few games is too narrow: of four with normal effects, its 95 % interval covers the mean in 83 %.
     """
@@ -453,5 +446,5 @@ def over_games(values: Floats) -> Estimate:
 
 
 def kinds_in(rows: Sequence[Standing]) -> list[Kind]:
-    """The kinds of these learners, from those that see least to those that see most."""
+    """Return the kinds of these learners, from those that see least to those that see most."""
     return [kind for kind in KINDS if any(row.kind == kind for row in rows)]

@@ -1,8 +1,8 @@
-"""Suites: the games that a tournament is played on, with their rounds, and the learners that play by default.
+"""Suites: the games of a tournament with their rounds, and the learners that play by default.
 
-A suite is a TOML file; `suites/standard.toml` shows its keys. The suites in that folder go by their names. A suite with
-a `subject` is a test of one learner against the others, by statements that were written down before it is played:
-`suites/pre-registered.toml`.
+A suite is a TOML file; `suites/standard.toml` shows its keys. The suites in that folder are known by their names. A
+suite with a `subject` is a test of one learner against the others, by statements that were written down before it is
+played: `suites/pre-registered.toml`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SEEDS = 50  # of a tournament that is not quick
 ROUNDS = 1000  # of a game that is in no suite
 TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
 GENERAL_METRICS = ("payoff", "swap_regret", "nash_conv")  # of a tournament on games that are not zero-sum
-YARDSTICK = "best-response"  # every learner meets it in both seats, to measure how far it can be exploited
+YARDSTICK = "best-response"  # meets every learner in both seats, to measure how far it can be exploited
 
 _OPTIONS = {"games": "--games", "seeds": "--seeds", "rounds": "--rounds", "learners": "--learners"}
 
@@ -75,7 +75,7 @@ class Statement(_Table):
     """A statement about the subject of a suite: its computation, its test and its aim.
 
     Its aim is reached if at most `misses` pairs of game and opponent, or games, miss it; or if at least this `share` of
-    the games does not. It is missed if any ratio is above `never_above`. Metrics that are `reported` do not decide.
+    the games does not. It is missed if any ratio is above `never_above`.
     """
 
     id: Line
@@ -83,20 +83,18 @@ class Statement(_Table):
     sentence: Line  # the statement, in one line
     computed: Line  # the exact computation and test, in words
     aim: Line  # the aim, in words
-    metric: Line  # the one that decides
+    metric: Line  # that decides
     alpha: float = Field(ge=ALPHA, le=ALPHA, strict=True, description=str(ALPHA))
     correction: Annotated[Literal["holm"], Field(description='"holm"')]
     ratio: Number = 1.0  # best-response: of the least of the opponents' regrets; single-runs: of the median run's
     never_above: float | None = Field(None, gt=0, strict=True, description="a number above 0")
     misses: StrictInt | None = Field(None, ge=0, description="an integer, >= 0")
     share: float | None = Field(None, gt=0, le=1, strict=True, description="a number, above 0 and <= 1")
-    reported: tuple[StrictStr, ...] = Field((), description="a list of metrics")
+    reported: tuple[StrictStr, ...] = Field((), description="a list of metrics")  # that do not decide
 
     def allowed(self, games: int) -> int:
-        """The number of pairs, or games, on which it may miss so that the aim is reached."""
-        if self.misses is not None:
-            return self.misses
-        return int((1 - (self.share or 0)) * games + 1e-9)
+        """Return the largest number of pairs, or games, that may miss the aim if it is to be reached."""
+        return int((1 - (self.share or 0)) * games + 1e-9) if self.misses is None else self.misses
 
     @model_validator(mode="after")
     def _check(self) -> Statement:
@@ -125,7 +123,7 @@ class Suite(_Table):
     quick: Quick | None = Field(None, description=_STANDARD)  # the short version
     subject: StrictStr | None = Field(None, pattern=r"\S", description="a string, not empty")  # the tested learner
     statements: tuple[Statement, ...] = Field((), min_length=1, description=_TEST)  # about the subject
-    digest: StrictStr = Field("", exclude=True)  # SHA-256 of the file; empty if what is played is not that of the file
+    digest: StrictStr = Field("", exclude=True)  # SHA-256 of the file; empty if other games or rounds are played
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -138,7 +136,7 @@ class Suite(_Table):
         return f"{self.name}-{self.version}"
 
     def shortened(self) -> Suite:
-        """Return the quick version, with fewer games, rounds and seeds, and a title that says so."""
+        """Return the quick version, with fewer games, rounds and seeds, and another title."""
         if self.quick is None:
             raise InputError(f"the suite {self.name} has no quick version; leave out --quick, or use another suite.")
         part, seeds = Part(rounds=self.quick.rounds, games=self.quick.games), self.quick.seeds
@@ -153,8 +151,8 @@ class Suite(_Table):
         """Return the suite on other games or with other rounds.
 
         Args:
-            games: those to play, or none for those of the suite; games that it has keep its rounds.
-            rounds: of all games, instead.
+            games: the games to play; if empty, those of the suite, whose games keep their rounds.
+            rounds: the rounds of all games, if given.
         """
         if not games and rounds is None:
             return self
@@ -177,7 +175,7 @@ class Suite(_Table):
 
 
 def _check_once(key: str, specs: Iterable[str], names: Registry[Any]) -> None:
-    """Reject a list that has the same learner or game twice, also by two specs."""
+    """Reject a list that has the same learner or game twice, also under two specs."""
     seen: set[str] = set()
     for spec in specs:
         if names.shortest(spec) in seen:
@@ -212,7 +210,7 @@ def read_suite(name: str = DEFAULT) -> Suite:
 
 
 def suites() -> list[str]:
-    """The names of the suites that come with the package."""
+    """Return the names of the suites that come with the package."""
     folder = resources.files("coebl.tournament").joinpath("suites")
     return sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
 
@@ -235,7 +233,7 @@ def split_list(values: Iterable[str]) -> list[str]:
 
 
 def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
-    """Return the learners that play: those of the suite; with new ones only, these too; else exactly those named.
+    """Return the learners that play: exactly those named if the suite has any of them, else its own and those named.
 
     >>> from coebl.tournament import read_suite
     >>> field_of(read_suite(), ["coebl:c=4"])[-2:]
@@ -252,7 +250,7 @@ def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
 
 
 def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
-    """Return the tested learners in a suite with a subject: those named, each by itself, or the suite's."""
+    """Return the learners that are tested in a suite with a subject: those named, or the subject of the suite."""
     subjects = shortest(named or [suite.subject or ""])
     _check_field(subjects)
     for subject in subjects:
@@ -265,12 +263,12 @@ def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
 
 
 def opponents_of(suite: Suite, subject: str) -> list[str]:
-    """Return the opponents of a subject, without itself."""
+    """Return the opponents of a subject: the learners of the suite without itself."""
     return [spec for spec in shortest(suite.learners) if spec != subject]
 
 
 def left_out(field: Iterable[str]) -> list[str]:
-    """Return the learners of the package that could play and do not: no oracles, and none that needs a parameter.
+    """Return the learners of the package that could play and do not, without oracles and those that need a parameter.
 
     >>> from coebl.tournament import read_suite
     >>> left_out(read_suite().learners)
@@ -285,7 +283,7 @@ def left_out(field: Iterable[str]) -> list[str]:
 
 
 def shortest(specs: Iterable[str]) -> list[str]:
-    """Return specs in their shortest form, grids expanded, each once; files as they are."""
+    """Return specs in their shortest form, grids expanded, each once; specs of files are unchanged."""
     return list(dict.fromkeys(LEARNERS.shortest(entry) for spec in specs for entry in expand(spec)))
 
 
@@ -303,31 +301,32 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
     check_integer("--seeds", seeds, 2)
     if check_path("--out", folder).exists() and not folder.is_dir():
         raise InputError(f"--out is {folder}: File exists; accepted: a folder, or the path of a new one.")
-    general = _is_general(suite)
-    match_ups: dict[str, Any] = {"pairs": _test_pairs(suite, learners)}
-    if general:
-        match_ups = {"learners": learners, "self_play": True, "all_pairs": True}
-    elif not suite.subject:
-        pairs = [pair for spec in learners for pair in ((spec, YARDSTICK), (YARDSTICK, spec))]
-        match_ups = {"learners": learners, "self_play": True, "all_pairs": True, "pairs": pairs}
-    stated = [metric for statement in suite.statements for metric in (statement.metric, *statement.reported)]
+    metrics: Iterable[str] = TOURNAMENT_METRICS
+    match_ups: dict[str, Any] = {"learners": learners, "self_play": True, "all_pairs": True}
+    if _is_general(suite):
+        metrics = GENERAL_METRICS
+    elif suite.subject:
+        metrics = (metric for statement in suite.statements for metric in (statement.metric, *statement.reported))
+        match_ups = {"pairs": _test_pairs(suite, learners)}
+    else:
+        match_ups["pairs"] = [pair for spec in learners for pair in ((spec, YARDSTICK), (YARDSTICK, spec))]
     try:
         return Study(
             suite.id,
             title=suite.title,
             description=suite.description,
             seeds=seeds,
-            metrics=list(dict.fromkeys(stated or (GENERAL_METRICS if general else TOURNAMENT_METRICS))),
+            metrics=list(dict.fromkeys(metrics)),
             parts=[{"rounds": part.rounds, "games": part.games} for part in suite.parts],
             device=device,
             **match_ups,
         )
     except StudyError as error:  # the user did not write these arguments: name the option instead
-        raise InputError(_first(list(dict.fromkeys(map(_of_option, error.mistakes, error.places))))) from None
+        raise InputError(_first_mistake(list(dict.fromkeys(map(_of_option, error.mistakes, error.places))))) from None
 
 
 def _is_general(suite: Suite) -> bool:
-    """Return True if the games are not zero-sum; reject a suite with games of both kinds, whose numbers differ."""
+    """Return True if the games are not zero-sum; reject a suite with games of both kinds."""
     kinds: dict[bool, str] = {}  # to a game of the kind
     for spec in (entry for game in suite.games for entry in expand(game)):
         with suppress(Exception):  # a game that cannot be made: the study reports it
@@ -345,8 +344,8 @@ def _is_general(suite: Suite) -> bool:
     return True in kinds
 
 
-def _first(mistakes: Sequence[str]) -> str:
-    """Return the first of some mistakes, with the number of the others; a suite may have twenty learners."""
+def _first_mistake(mistakes: Sequence[str]) -> str:
+    """Return the first of these mistakes and the number of the others: there may be one for each learner."""
     more = f" And {counted(len(mistakes) - 1, 'more mistake')}." if len(mistakes) > 1 else ""
     if more and all(mistake.startswith("--learners") for mistake in mistakes):
         more += " If --learners names one of the suite's, such as uniform, exactly those that it names play."
@@ -354,16 +353,16 @@ def _first(mistakes: Sequence[str]) -> str:
 
 
 def _of_option(mistake: str, place: Sequence[str | int]) -> str:
-    """A mistake in the study of a tournament, with the option that it comes from."""
+    """Return a mistake in the study of a tournament with the option that caused it."""
     option = next((_OPTIONS[part] for part in reversed(place) if part in _OPTIONS), "--suite")
     option = "--learners" if "match-ups" in place else option
     return f"{option}: {mistake.partition(': ')[2]}"
 
 
 def _test_pairs(suite: Suite, subjects: Sequence[str]) -> list[tuple[str, str]]:
-    """Each subject against its opponents in both seats; all of them against themselves and against the yardstick."""
+    """Return each subject with its opponents in both seats, and all of them with themselves and the yardstick."""
     pairs: list[tuple[str, str]] = []
-    for subject in subjects if suite.subject else ():
+    for subject in subjects:
         others = opponents_of(suite, subject)
         pairs += [pair for other in others for pair in ((subject, other), (other, subject))]
         pairs += [pair for spec in (subject, *others) for pair in ((spec, spec), (spec, YARDSTICK), (YARDSTICK, spec))]
@@ -371,7 +370,7 @@ def _test_pairs(suite: Suite, subjects: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def size_text(study: Study) -> str:
-    """Describe the size in words: learners, games, rounds, seeds and matches."""
+    """Return the numbers of learners, games, rounds, seeds and matches, in words."""
     learners = {cell.players[0] for cell in study.cells} - {YARDSTICK}
     rounds = sorted({cell.rounds for cell in study.cells})
     seeds = {seed for cell in study.cells for seed in cell.seeds}
