@@ -134,7 +134,7 @@ class OutcomesBySeed:
 
     def means(self) -> Iterator[dict[str, Any]]:
         """The mean of each outcome of each learner, per game and over all, with its interval."""
-        found = tests_of(self.values, ["learner", "outcome", "game"])
+        found = tests_of(self.values, ["learner", "outcome", "game"], family="")
         for learner in self.learners:
             for outcome in OUTCOMES:
                 for game in (ALL_GAMES, *self.games):
@@ -149,7 +149,7 @@ class OutcomesBySeed:
         bases = self.values.rename({"learner": "base", "value": "subtracted"})
         paired = pairs.join(self.values, on="learner").join(bases, on=["base", "outcome", "game", "seed"])
         paired = paired.with_columns(value=pl.col("value") - pl.col("subtracted"))
-        tests = tests_of(paired, ["learner", "base", "outcome", "game"])
+        tests = tests_of(paired, ["learner", "base", "outcome", "game"], family="")
         whole = [key for key in tests if key[-1] == ALL_GAMES]
         family = correct([replace(tests[key], p=_six(tests[key].p)) for key in whole], "all tests of the study")
         corrected = {key: _six(test.p_holm) for key, test in zip(whole, family, strict=True)}

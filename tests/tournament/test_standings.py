@@ -9,7 +9,7 @@ import pytest
 
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.evidence.statistics import Estimate, holm, mean_interval
-from coebl.tournament.outcome import sentences, table_of
+from coebl.tournament.outcome import columns_of, sentences, table_of
 from coebl.tournament.standings import Measured, beaten, cycles, nash_average, over_games, resample_weights, standings
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
@@ -127,7 +127,7 @@ def test_kinds_are_ranked_by_their_own_matches():
     assert of(found, "a").kind_advantage.mean == pytest.approx(1, abs=0.01)
     assert (of(found, "a").kind_nash_mass, of(found, "c").kind_nash_mass) == (1, None)
     assert of(found, "c").kind_rank is None
-    assert [row[2:4] for row in table_of(found)][2] == ["c", "full information"]
+    assert [row[2:4] for row in table_of(found, columns_of(False))][2] == ["c", "full information"]
 
 
 def test_intervals_say_how_much_games_differ():
@@ -197,6 +197,6 @@ def test_the_numbers_of_a_ranking_have_their_units():
     found = standings(made_up(ladder(0, 1)), resamples=20)
     estimates = {key: Estimate(mean, 0, 0, 0, 9) for key, mean in (("regret", 0.0123), ("exploitability", 0.5))}
     entry = replace(found.standings[0], nash_mass=0.25, kind_rank=None, microseconds=7.04, **estimates)
-    assert table_of(replace(found, standings=[entry]))[0][6:] == ["0.25", "-", "1.23", "50.0", "7.0"]
+    assert table_of(replace(found, standings=[entry]), columns_of(False))[0][6:] == ["0.25", "-", "1.23", "50.0", "7.0"]
     entry = replace(entry, kind_rank=2, kind_nash_mass=0.5)
-    assert table_of(replace(found, standings=[entry]))[0][7] == "0.50"
+    assert table_of(replace(found, standings=[entry]), columns_of(False))[0][7] == "0.50"

@@ -1,14 +1,13 @@
-"""Comparing two learners of a study: paired by seed, in both seats, per game and over all games.
+"""The comparison of two learners of a study: paired by seed, in both seats, per game and over all games.
 
 Three ways are kept apart, because they ask different questions. Head to head, the two meet each other. Against common
-opponents, each meets the same third learners, and what it gets there is compared. In self-play, each meets itself;
-that is compared only by metrics that are about both players, since what one player gains there the other loses.
+opponents, each meets the same third learners. In self-play, each meets itself; that is compared only by metrics about
+both players, since what one player gains there the other loses.
 
-In a game that is not zero-sum, what one earns is not what the other loses. There the comparison against common
-opponents is the one that matters: of each learner's own payoff or regret, in the same seat, with the same learners in
-all other seats, seed by seed. The opponents may then be any, one of the two included: a against b and b against b is
-such a pair.
-All numbers are from the learner's side, see `coebl.evidence.pairwise`.
+In a game that is not zero-sum, the comparison against common opponents is the one that matters: the payoff or regret of
+each learner in the same seat, with the same learners in all other seats, seed by seed. The opponents may then include
+one of the two: a against b and b against b is such a pair. All numbers are from the learner's side, see
+`coebl.evidence.pairwise`.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from coebl.evidence.pairwise import (
     seat_columns,
     tests_of,
 )
-from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, correct, equivalent
+from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, equivalent
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.naming import known_to, metric_words
@@ -59,11 +58,11 @@ class Contest:
 
     way: Way
     game: str
-    opponents: tuple[str, ...]  # that both meet; empty where they meet each other, or themselves
-    seats: str  # in which both have played: row, column, both, several names, or all; head to head, that of a
+    opponents: tuple[str, ...]  # that both meet; empty if they meet each other, or themselves
+    seats: str  # in which both have played: row, column, both, several names, or all; head to head, the seat of a
     difference: Estimate  # a minus b, by seed; corrected for the number of games
     equivalence: Equivalence | None = None  # the test that the difference is within the margin
-    unit: str = ""  # of the difference, if it is not the metric's: "payoff range", where games are averaged
+    unit: str = ""  # of the difference, if it is not the metric's: "payoff range", if games are averaged
     width: float = 1.0  # of the game's payoff range, if the metric is in payoffs
 
     def interval(self, in_ranges: bool) -> tuple[float, float, float]:
@@ -97,7 +96,7 @@ class Comparison:
 
     @property
     def in_ranges(self) -> bool:
-        """True if games are averaged in units of their payoff ranges, since these differ; so are bars to be drawn."""
+        """True if games are averaged, and drawn, in units of their payoff ranges, since these differ."""
         return any(contest.unit for contest in self.contests)
 
     def __str__(self) -> str:
@@ -132,7 +131,7 @@ class Comparison:
         return f"it is undecided between {self.a} and {self.b}"
 
     def _by_game(self, games: Sequence[Contest]) -> str:
-        """The number of games on which each does better, by the corrected tests."""
+        """Return the number of games on which each does better, by the corrected tests."""
         if len(games) < 2:
             return f" on {games[0].game}"
         lower, higher = (sum(game.difference.sign == sign for game in games) for sign in (-1, 1))
@@ -154,8 +153,8 @@ def compare(
         game: only these games; by default all on which the two can be compared.
         margin: the largest difference that counts as none, in units of the metric; by default that is not tested.
 
-    Seeds count that all matches of a comparison have. Over all games, a seed's number is its mean over the games: in
-    units of each game's payoff range, if the metric is in payoffs and the ranges differ.
+    Only seeds that all matches of a comparison have are counted. Over all games, a seed's number is its mean over the
+    games: in units of each game's payoff range, if the metric is in payoffs and the ranges differ.
     """
     metric = _metric(results, metric)
     chosen, learners = _present(results, game)
@@ -172,20 +171,19 @@ def compare(
     for way, samples in _ways(table, metric, words.signed, a, b).items():
         _check_finite(samples, metric)
         means = pooled(samples, ["name"], ["opponent", "seat"])
-        tests = {name: test for (name,), test in tests_of(means, ["name"]).items()}
+        tests = {name: test for (name,), test in tests_of(means, ["name"], f"the games, {way}").items()}
         played = [name for name in games if name in tests]
-        family = correct([tests[name] for name in played], f"the games, {way}")
-        for name, test in zip(played, family, strict=True):
+        for name in played:
             values = means.filter(name=name)["value"]
-            shown = _contest(way, name, samples.filter(name=name), test, values, margin)
+            shown = _contest(way, name, samples.filter(name=name), tests[name], values, margin)
             contests.append(replace(shown, width=widths[name] or 1.0))
         if len(played) > 1:
             overall, unit = _over_all(means, {name: widths[name] for name in played})
             if isinstance(overall, str):
                 no_whole[way] = overall
                 continue
-            [test] = correct(list(tests_of(overall, ["name"]).values()), "one test")
-            # A margin is in units of the metric and says nothing about a mean of payoff ranges.
+            [test] = tests_of(overall, ["name"], "one test").values()
+            # A margin is in units of the metric, so it does not apply to a mean of payoff ranges.
             shown = _contest(way, ALL_GAMES, samples, test, overall["value"], None if unit else margin)
             contests.append(replace(shown, unit=unit))
     if not contests:
@@ -198,12 +196,7 @@ def compare(
 
 
 def _contest(
-    way: Way,
-    name: str,
-    samples: polars.DataFrame,
-    test: Estimate,
-    values: polars.Series,
-    margin: float | None,
+    way: Way, name: str, samples: polars.DataFrame, test: Estimate, values: polars.Series, margin: float | None
 ) -> Contest:
     met = sorted(samples["opponent"].unique(), key=lambda names: tuple(map(LEARNERS.order, names.split(" v "))))
     seats = sorted(samples["seat"].unique())
@@ -215,7 +208,7 @@ def _contest(
 
 
 def _metric(results: Results, metric: str | None) -> str:
-    """The metric to compare by."""
+    """Return the metric of the comparison."""
     present = results.metrics
     if metric is None:
         return next((name for name in (DEFAULT, OWN) if name in present or not present), present[0] if present else "")
@@ -228,7 +221,7 @@ def _metric(results: Results, metric: str | None) -> str:
 
 
 def _present(results: Results, game: Specs) -> tuple[list[str], list[str]]:
-    """The games to compare on, and the learners that have played them."""
+    """Return the games of the comparison, and the learners that have played them."""
     games = list(dict.fromkeys(match[0] for match in results.matches()))
     if game is not None:
         games = [find("game", spec, games) for spec in ([game] if isinstance(game, str) else game)]
@@ -237,7 +230,7 @@ def _present(results: Results, game: Specs) -> tuple[list[str], list[str]]:
 
 
 def _named(table: polars.DataFrame) -> polars.DataFrame:
-    """The table with a column `name`, the game with the noise if there are several, and sorted by that."""
+    """Return the table sorted by a new column, `name`: the game, with the noise and the rounds if these differ."""
     pl = require("polars")
     settings = sorted(
         table.select(SETTING).unique().iter_rows(), key=lambda key: (GAMES.order(key[0]), natural(key[1]), key[2])
@@ -255,11 +248,11 @@ def _named(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def _ways(table: polars.DataFrame, metric: str, signed: bool, a: str, b: str) -> dict[Way, polars.DataFrame]:
-    """Differences by game, opponent, seat and seed, in each way; null where one of the two lacks the seed."""
+    """Return the differences by game, opponent, seat and seed, in each way; null if one of the two lacks the seed."""
     pl = require("polars")
     sides = by_seat(table, metric, signed, ["name"]).filter(pl.col("learner").is_in([a, b]))
     third = sides.filter(~pl.col("opponent").is_in([a, b]) | pl.lit(is_own(metric, table.columns)))
-    shared = not signed and not has_a_number_per_seat(metric)  # one number for all, which cannot tell them apart
+    shared = not signed and not has_a_number_per_seat(metric)  # one number for all, which cannot distinguish them
     ways: dict[Way, polars.DataFrame] = {} if shared else {"head to head": differences(sides, [a, b], "head to head")}
     ways["common opponents"] = differences(third, [a, b], "common opponents")
     return ways | {"self-play": differences(sides, [a, b], "self-play")} if shared else ways
@@ -280,9 +273,9 @@ def _check_finite(samples: polars.DataFrame, metric: str) -> None:
 def _over_all(
     means: polars.DataFrame, widths: Mapping[str, float | None]
 ) -> tuple[polars.DataFrame | str, Literal["", "payoff range"]]:
-    """The mean over all games by seed, or why there is none; and its unit.
+    """Return the mean over all games by seed, or the reason why there is none; and its unit.
 
-    Numbers in payoffs are divided by the ranges of these where the games have different ones.
+    Numbers in payoffs are divided by the payoff ranges if these differ.
     """
     pl = require("polars")
     if None in widths.values():
@@ -295,7 +288,7 @@ def _over_all(
 
 
 def _numbers(contest: Contest) -> str:
-    """The difference and its test, for people."""
+    """Return the difference and its test, in words."""
     difference = contest.difference
     if difference.n < 2:
         return f"difference {difference.mean:.4g}"

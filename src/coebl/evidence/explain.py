@@ -1,7 +1,7 @@
-"""Why a learner loses: its worst matches, the rounds in which the loss arises, and what it plays there.
+"""Explanations of losses: the worst matches of a learner, the rounds in which it loses, and its policies there.
 
-The matches and the rounds are read from the results of a study. What a learner plays is not stored, so a few runs of
-its worst match are played again: a run is a function of its match and its seed.
+The matches and the rounds are read from the results of a study. Policies are not stored, so a few runs of the worst
+match are played again: a run is a function of its match and its seed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coebl.core.specs import files_in, without_folder
 from coebl.core.text import counted, in_interval
 from coebl.engine import Match, Result, simulate
 from coebl.evidence.pairwise import DECISIVE, SETTING, by_seat, pooled, tests_of
-from coebl.evidence.statistics import Estimate, correct
+from coebl.evidence.statistics import Estimate
 from coebl.games import GAMES, NOISES, DriftingGame, Game
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.naming import Known, game_title, known_to, learner_titles
@@ -47,10 +47,6 @@ class Loss:
     opponent: str
     share: Estimate  # of the payoff range, a round; corrected over the matches of the learner
 
-    def setting(self) -> tuple[str, str, int]:
-        """Return the game, its noise and the rounds."""
-        return self.game, self.noise, self.rounds
-
 
 @dataclass(frozen=True)
 class Play:
@@ -64,7 +60,7 @@ class Play:
     on_leader: Floats  # of the actions that would have earned most against the opponent so far
     loss: Floats  # below the value of the game
     loss_off_leader: Floats  # the part of it on other actions
-    at_risk: Floats  # what a best response would have taken
+    at_risk: Floats  # the loss to a best response
 
 
 @dataclass(frozen=True)
@@ -74,10 +70,10 @@ class Explanation:
     learner: str
     metric: str
     losses: list[Loss]  # the largest first
-    exploited: dict[str, Estimate]  # by opponent: what it takes more than from the other learners, largest first
+    exploited: dict[str, Estimate]  # by opponent: its gain above that from the other learners, largest first
     rounds: Ints  # recorded, of the largest loss
     curve: Floats  # (rounds, seeds): the loss up to each of them, in payoff ranges
-    play: Play | str  # or why no run could be played again
+    play: Play | str  # or the reason why no run could be played again
     known: Known
 
     @property
@@ -88,17 +84,16 @@ class Explanation:
 
     def match_title(self, loss: Loss) -> str:
         """Return the opponent and the game; and noise and rounds, if the study has several."""
-        settings = [other.setting() for other in self.losses]
         words = [f"{self.names[loss.opponent]} on {game_title(loss.game)}".replace("\u00a0", " ")]
-        words += [loss.noise] * (len({noise for _, noise, _ in settings}) > 1)
-        words += [f"{loss.rounds} rounds"] * (len({rounds for *_, rounds in settings}) > 1)
+        words += [loss.noise] * (len({other.noise for other in self.losses}) > 1)
+        words += [f"{loss.rounds} rounds"] * (len({other.rounds for other in self.losses}) > 1)
         return ", ".join(words)
 
     def __str__(self) -> str:
         return " ".join(self.sentences())
 
     def sentences(self) -> Iterator[str]:
-        """Yield the sentences: which matches, in which rounds, what was played, who exploits it."""
+        """Yield the sentences on the matches, the opponents that exploit it, the rounds, and the policies."""
         name, worst = self.names[self.learner], self.losses[0]
         lost, won = (sum(loss.share.sign == sign for loss in self.losses) for sign in (1, -1))
         yield (
@@ -142,17 +137,13 @@ class Explanation:
 
 
 def _percent(share: Estimate) -> str:
-    """Return a share with its interval in per cent.
-
-    >>> _percent(Estimate(0.0312, 0.0288, 0.0336, 0.01, 9))
-    '3.12 % [2.88, 3.36]'
-    """
+    """Return a share with its interval, as "3.12 % [2.88, 3.36]"."""
     mean, low, high = in_interval(*(100 * number for number in (share.mean, share.low, share.high)))
     return f"{mean} % [{low}, {high}]"
 
 
 def _what(play: Play, opponent: str) -> Iterator[str]:
-    """Yield what the learner played in the runs that were played again."""
+    """Yield sentences on the policies in the runs that were played again."""
     rounds, runs = play.loss.shape
     late = slice(rounds // 2, None)
     seeds = f"seeds {', '.join(map(str, play.result.seeds))}" if runs > 1 else f"seed {play.result.seeds[0]}"
@@ -186,8 +177,8 @@ def _what(play: Play, opponent: str) -> Iterator[str]:
 def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanation:
     """Explain where a learner of a study loses, in which rounds, and what it plays there.
 
-    A few runs of its worst match are played again. No file is run that the results name: of learners in files, only
-    one that is named here by its path, `path/to/mine.py:Mine`.
+    A few runs of its worst match are played again. Files that the results name are not run; of learners in files, only
+    one that is named here by its path is, `path/to/mine.py:Mine`.
 
     Args:
         results: of a study.
@@ -219,16 +210,11 @@ def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanat
         met = listed([spec for spec in everyone if spec != named]) or "none"
         raise InputError(f"{named} met no other learner; run a study in which it does. Other learners: {met}.")
     keys = [*SETTING, "opponent"]
-    tests = tests_of(pooled(own, keys, ["seat"]), keys)
-    found = correct(list(tests.values()), f"the matches of {named}")
-    losses = [
-        Loss(game, noise, length, opponent, share)
-        for (game, noise, length, opponent), share in zip(tests, found, strict=True)
-    ]
+    tests = tests_of(pooled(own, keys, ["seat"]), keys, f"the matches of {named}")
+    losses = [Loss(game, noise, length, opponent, share) for (game, noise, length, opponent), share in tests.items()]
     losses.sort(key=lambda loss: -loss.share.mean)
     worst = losses[0]
-    setting = dict(zip(SETTING, worst.setting(), strict=True))
-    by_seats = own.filter(opponent=worst.opponent, **setting)
+    by_seats = own.filter(game=worst.game, noise=worst.noise, rounds=worst.rounds, opponent=worst.opponent)
     means = dict(by_seats.group_by("seat").agg(pl.col("value").mean()).iter_rows())
     seat: Any = max(means, key=lambda name: (means[name], name == "row"))
     pair = [named, worst.opponent][:: 1 if seat == "row" else -1]
@@ -245,7 +231,7 @@ def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanat
 
 
 def _shares(table: polars.DataFrame, metric: str, known: Known, keep: Sequence[str] = ()) -> polars.DataFrame:
-    """Return what every learner loses in every match with another one, in payoff ranges a round of the match."""
+    """Return the loss of every learner in every match with another one, in payoff ranges per round."""
     pl = require("polars")
     if missing := [game for game in table["game"].unique().sort() if not known.widths.get(game)]:
         raise InputError(
@@ -259,16 +245,15 @@ def _shares(table: polars.DataFrame, metric: str, known: Known, keep: Sequence[s
 
 
 def _exploited(own: polars.DataFrame, samples: polars.DataFrame) -> dict[str, Estimate]:
-    """Return what each opponent takes from a learner beyond its mean from the others, largest first."""
+    """Return the gain of each opponent from a learner above its mean gain from the others, largest first."""
     pl = require("polars")
     keys = [*SETTING, "opponent", "seat", "seed"]
     learner = own["learner"][0]
     others = samples.filter(pl.col("learner") != learner).group_by(keys).agg(usual=pl.col("value").mean())
     more = own.join(others, on=keys).with_columns(value=pl.col("value") - pl.col("usual"))
-    tests = tests_of(pooled(more, ["opponent"], [*SETTING, "seat"]), ["opponent"])
-    found = correct(list(tests.values()), f"the opponents of {learner}")
-    by_opponent = {spec: estimate for (spec,), estimate in zip(tests, found, strict=True)}
-    return dict(sorted(by_opponent.items(), key=lambda item: -item[1].mean))
+    tests = tests_of(pooled(more, ["opponent"], [*SETTING, "seat"]), ["opponent"], f"the opponents of {learner}")
+    by_gain = sorted(tests.items(), key=lambda item: -item[1].mean)
+    return {spec: estimate for (spec,), estimate in by_gain}
 
 
 def _play_again(
@@ -280,7 +265,7 @@ def _play_again(
     stored: Mapping[int, float],
     runs: int,
 ) -> Play | str:
-    """Return some runs of a match, played again, or the reason why they cannot be; `named`: files that a user names."""
+    """Play some runs of a match again, or return the reason why not; `named` has the files that the user names."""
     kinds: list[tuple[Registry[Any], str]] = [(GAMES, loss.game), (NOISES, loss.noise)]
     kinds += [(LEARNERS, spec) for spec in pair if spec not in named]
     for registry, spec in kinds:
@@ -317,10 +302,10 @@ def _play_again(
 
 
 def dominated_actions(payoff: Floats) -> Booleans:
-    """Return which actions another one is never worse than, and sometimes better; or a mixture always better.
+    """Return True for actions to which another is never worse and sometimes better, or a mixture always better.
 
     Args:
-        payoff: of a player: its actions are the rows, and it maximises.
+        payoff: of a player, who maximises; its actions are the rows.
 
     >>> dominated_actions(np.array([[3.0, 0.0], [0.0, 3.0], [1.0, 1.0], [3.0, -1.0]]))
     array([False, False,  True,  True])

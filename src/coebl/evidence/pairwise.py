@@ -1,14 +1,13 @@
 """Pairwise tests: every two learners that met, paired by seed, corrected in one named family, and ranked.
 
-All functions read a Polars frame with the columns of `coebl.study.Results.last`, and see its numbers from the side of
-each learner. Of a signed metric, such as the regret, the number of the column player is the negative of the row
-player's. Of a metric with a twin for the column seat, such as external_regret, it is the twin. A metric that is about
-both players, such as tv, has one number for both.
+All functions read a Polars frame with the columns of `coebl.study.Results.last`, from the side of each learner. For a
+signed metric, such as the regret, the number of the column player is the negative of the row player's; for a metric
+with a twin for the column seat, such as external_regret, it is the twin. A metric about both players, such as tv, has
+one number for both.
 
 Learners are ranked by their wins minus their losses, per pairing: wins can be counted over games whose payoffs have
-different units. In a study in which not all learners met, such as one against all, no ranking is fair: a learner that
-met only weak opponents looks strong. The number of pairings of each learner is then reported too. Learners that see
-more than a bandit does are left out, since they cannot be compared with the others.
+different units. If not all learners met, no ranking is fair: a learner that met only weak opponents looks strong. The
+number of pairings of each learner is then reported too. Learners that see more than a bandit does are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from coebl.evidence.statistics import Estimate, correct, zero_tests
 from coebl.games.game import SEATS
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.metrics import registered_metric
-from coebl.naming import NOTHING, Known, known_to, spelled_out
+from coebl.naming import NOTHING, Known, known_to, metric_words, spelled_out
 
 if TYPE_CHECKING:
     import polars
@@ -56,17 +55,17 @@ class Pairing:
     rounds: int  # of the match
     first: str  # a learner
     second: str  # another one
-    advantage: Estimate  # of the first over the second: half of what its number is lower by, or if own all of it
-    own: bool = False  # True if each was measured by itself, against the same opponents in the same seat
+    advantage: Estimate  # of the first over the second: half of the difference of their numbers, or all of it if own
+    own: bool = False  # True if each has a number, against the same opponents in the same seat
 
     @property
     def winner(self) -> str:
-        """The learner that beats the other one after correction, or nothing."""
+        """The learner that beats the other one after correction, or ""."""
         return {1: self.first, 0: "", -1: self.second}[self.advantage.sign]
 
     @property
     def loser(self) -> str:
-        """The learner that is beaten, or nothing."""
+        """The learner that is beaten, or ""."""
         return {1: self.second, 0: "", -1: self.first}[self.advantage.sign]
 
 
@@ -82,19 +81,18 @@ def pairwise(
 ) -> list[Pairing]:
     """Test every two learners for a difference by seed, all seats pooled.
 
-    Two that met in a zero-sum game are compared with each other. By a metric that has a number for each seat of a game
-    that is not zero-sum, such as payoff, they are compared against the same opponents in the same seat: what one has
-    there minus what the other has, over all opponents that both have met. Pairs with fewer than two seeds in common,
-    and numbers that are not finite, are left out.
+    Two that met in a zero-sum game are compared with each other. If the game is not zero-sum, and the metric has a
+    number for each seat, such as payoff, they are compared in the same seat against the same opponents, over all that
+    both have met. Pairs with fewer than two seeds in common, and numbers that are not finite, are left out.
 
     Args:
         table: a row per match and seed, as `Results.last` returns it.
-        metric: a column of it; or several, of which the first decides that a match has recorded.
+        metric: a column of it; of several, the first that a match has recorded decides.
         learners: only these; the first of a pair is the earlier one. By default all, in the order of their names.
-        units: by game, what to divide the numbers by.
+        units: by game, the divisor of the numbers.
         family: the tests over which Holm corrects together.
-        overall: also test the mean over all games, first and in a family of its own.
-        signed: False if the sign of the metric does not say who is ahead.
+        overall: also test the mean over all games, first and in a separate family.
+        signed: False if the sign of the metric does not show who is ahead.
 
     >>> import polars
     >>> seeds = {"game": "rps", "noise": "none", "rounds": 9, "seed": [0, 1, 2]}
@@ -108,11 +106,14 @@ def pairwise(
     metrics, every = ([metric] if isinstance(metric, str) else metric), table["players"].explode().drop_nulls().unique()
     names = sorted(every, key=LEARNERS.order) if learners is None else list(learners)
     parts: list[polars.DataFrame] = []
-    own: set[tuple[Any, ...]] = set()  # the settings in which each learner is measured by itself
+    own: set[tuple[Any, ...]] = set()  # the settings in which each learner has a number
     for name in metrics:
         rows = by_seat(table, name, signed).filter(pl.col("value").is_finite())
         if is_own(name, table.columns):
-            found, better = differences(rows, names, "common opponents"), 1.0 if is_better_higher(name) else -1.0
+            found, better = (
+                differences(rows, names, "common opponents"),
+                1.0 if metric_words(name).better == "higher" else -1.0,
+            )
             own |= {*found.select(SETTING).unique().iter_rows()}
         else:
             found, better = differences(rows, names, "head to head"), -0.5
@@ -134,16 +135,15 @@ def pairwise(
         families = {ALL_GAMES: whole, **families}
     pairings: list[Pairing] = []
     for key, part in families.items():
-        tests = {key: test for key, test in tests_of(part, [*SETTING, *_PAIR]).items() if test.n > 1}
-        corrected = correct(list(tests.values()), "all pairings over all games" if key == ALL_GAMES else family)
-        for (game, noise, rounds, first, second), estimate in zip(tests, corrected, strict=True):
+        tests = tests_of(part, [*SETTING, *_PAIR], "all pairings over all games" if key == ALL_GAMES else family)
+        for (game, noise, rounds, first, second), estimate in tests.items():
             alone = (game, noise, rounds) in own or (key == ALL_GAMES and len(own) == len(settings))
             pairings.append(Pairing(game, noise, rounds, names[first], names[second], estimate, alone))
-    return pairings
+    return [pairing for pairing in pairings if pairing.advantage.n > 1]
 
 
 def differences(sides: polars.DataFrame, learners: Sequence[str], way: Way) -> polars.DataFrame:
-    """Return the numbers of a learner minus those of a later one, by seat and seed; null where that one lacks the seed.
+    """Return the numbers of a learner minus those of a later one, by seat and seed; null if the later one lacks it.
 
     They meet each other, or the same opponents in the same seat, or each meets itself. `first` and `second` are their
     places in the list.
@@ -169,11 +169,10 @@ def differences(sides: polars.DataFrame, learners: Sequence[str], way: Way) -> p
 
 
 def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Sequence[str] = ()) -> polars.DataFrame:
-    """Return a row per match, seed and seat, with what the learner in it has.
+    """Return a row per match, seed and seat, with the numbers of the learner (value) and of its opponent (other).
 
-    The columns are learner, opponent, seat, alone (True in self-play), the number of the learner (value) and that of
-    its opponent (other), and those to keep. In a game with more than two seats the opponent is all others, as
-    "ucb v exp3", and `other` is null.
+    The other columns are learner, opponent, seat, alone (True in self-play), and those to keep. In a game with more
+    than two seats the opponent is all others, as "ucb v exp3", and `other` is null.
     """
     pl = require("polars")
     players = pl.col("players").list
@@ -187,7 +186,7 @@ def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Seq
                 *keep,
                 "seed",
                 learner=players.get(seat),
-                opponent=players.get(1 - seat) if seats == 2 else others,  # that is many times faster
+                opponent=players.get(1 - seat) if seats == 2 else others,  # many times faster
                 seat=pl.when(players.len() == 2).then(pl.lit(SEATS[seat % 2])).otherwise(pl.lit(f"player{seat + 1}")),
                 alone=players.n_unique() == 1,
                 value=value,
@@ -215,24 +214,18 @@ def _numbers(table: polars.DataFrame, metric: str, signed: bool, seat: int) -> t
 
 
 def has_a_number_per_seat(metric: str) -> bool:
-    """Return True for a metric of which each seat has its own, such as payoff."""
+    """Return True for a metric with a number for each seat, such as payoff."""
     found = registered_metric(metric)
     return found is not None and found.by_seat
 
 
 def is_own(metric: str, columns: Collection[str]) -> bool:
-    """Return True if each seat has its number of a metric, and these are not those of a zero-sum game."""
+    """Return True if each seat has a number, and the columns are not those of a zero-sum game."""
     return has_a_number_per_seat(metric) and f"column_{metric}" not in columns
 
 
-def is_better_higher(metric: str) -> bool:
-    """Return True for a metric of which more is better."""
-    found = registered_metric(metric)
-    return found is not None and found.better == "higher"
-
-
 def seat_columns(metric: str, present: Iterable[str]) -> list[str]:
-    """Return the columns with a metric of any seat.
+    """Return the columns of a metric, for any seat.
 
     >>> seat_columns("payoff", ["payoff", "payoff:2", "welfare"])
     ['payoff', 'payoff:2']
@@ -241,7 +234,7 @@ def seat_columns(metric: str, present: Iterable[str]) -> list[str]:
 
 
 def pooled(samples: polars.DataFrame, by: Sequence[str], over: Sequence[str]) -> polars.DataFrame:
-    """Return the mean of `value` over some columns, for the seeds that every combination of these has."""
+    """Return the mean of `value` over some columns, for the seeds that every combination of them has."""
     pl = require("polars")
     counts = samples.group_by(by).agg(wanted=pl.struct(over).n_unique())
     means = samples.group_by([*by, "seed"]).agg(pl.col("value").mean(), met=pl.col("value").count())
@@ -249,16 +242,17 @@ def pooled(samples: polars.DataFrame, by: Sequence[str], over: Sequence[str]) ->
     return kept.drop("met", "wanted").sort("seed")
 
 
-def tests_of(samples: polars.DataFrame, by: Sequence[str]) -> dict[tuple[Any, ...], Estimate]:
-    """Return the mean of `value` over seeds by key, with the test that it is zero, not yet corrected; sorted by key."""
+def tests_of(samples: polars.DataFrame, by: Sequence[str], family: str) -> dict[tuple[Any, ...], Estimate]:
+    """Return the mean of `value` over seeds, tested for zero, by key; corrected over the keys if a family is named."""
     pl = require("polars")
     groups = samples.sort("seed").group_by(by).agg("value").with_columns(n=pl.col("value").list.len()).sort(by)
-    estimates: dict[int, Estimate] = {}
+    found: dict[int, Estimate] = {}
     for n in groups["n"].unique():
         places = (groups["n"] == n).arg_true().to_list()
         values = groups[places]["value"].explode().to_numpy().reshape(-1, n)
-        estimates |= dict(zip(places, zero_tests(values), strict=True))
-    return {key: estimates[place] for place, key in enumerate(groups.select(by).iter_rows())}
+        found |= dict(zip(places, zero_tests(values), strict=True))
+    estimates = [found[place] for place in range(len(groups))]
+    return dict(zip(groups.select(by).iter_rows(), correct(estimates, family) if family else estimates, strict=True))
 
 
 # The ranking of a study
@@ -273,11 +267,11 @@ class Ranked:
     won: int
     undecided: int
     lost: int
-    taken: float  # per round, from those that it met: the mean over its pairings
+    taken: float  # its gain per round, the mean over its pairings
 
     @property
     def met(self) -> int:
-        """The number of its pairings."""
+        """The number of pairings."""
         return self.won + self.undecided + self.lost
 
     @property
@@ -288,7 +282,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The learners of a study by how often they won; printed, it is one sentence."""
+    """The learners of a study by their wins and losses; printed, it is one sentence."""
 
     metric: str
     learners: list[Ranked]
@@ -298,7 +292,7 @@ class Ranking:
 
     @property
     def rule(self) -> str:
-        """How a pairing is won, in words."""
+        """The rule by which a pairing is won, in words."""
         own = {pairing.own for pairing in self.pairings}
         same = f"by {OWN} against the same opponents in the same seat"
         if own == {True}:
@@ -313,7 +307,7 @@ class Ranking:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of the learners by their specs, with a default spelled out where names would be equal."""
+        """The names of the learners by their specs; defaults are written out where names would be equal."""
         return spelled_out([*(entry.learner for entry in self.learners), *self.left_out], self.known)
 
     @property
@@ -367,11 +361,11 @@ class Ranking:
 
 
 def rank(results: Results, study: Study | None = None) -> Ranking | None:
-    """Rank the learners of a study; None if no two of them met, or nothing was recorded that shows who is ahead.
+    """Rank the learners of a study; None if no two of them met, or no recorded metric shows who is ahead.
 
     Args:
         results: a folder.
-        study: only the matches that it asks for; by default all, also those of an earlier file of the study.
+        study: only the matches of this study; by default all, also those of an earlier file of the study.
     """
     requested = {metric for cell in study.cells for metric in cell.metrics} if study else None
     recorded = results.metrics if requested is None else requested.intersection(results.metrics)
@@ -393,9 +387,9 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
 
 
 def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]:
-    """The learners that met any other, best first; equal scores share a rank.
+    """Return the learners that met any other, best first; equal scores share a rank.
 
-    If others met different learners, one that met only its own other settings has rank 0, and comes last.
+    If others met different learners, a learner that met only other settings of itself has rank 0, and comes last.
     """
     signs: dict[str, list[int]] = {learner: [] for learner in learners}  # of its pairings: 1 won, 0 undecided, -1 lost
     gains: dict[str, list[float]] = {learner: [] for learner in signs}
@@ -422,7 +416,7 @@ def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]
 
 
 def asked_for(table: polars.DataFrame, study: Study, *metrics: str) -> polars.DataFrame:
-    """Return the rows of a table that a study asks for by these built-in metrics: a folder may hold more."""
+    """Return the rows of a table that belong to a study with any of these metrics: a folder may hold more."""
     pl = require("polars")
     seeds: dict[tuple[Any, ...], set[int]] = {}
     for cell in study.cells:

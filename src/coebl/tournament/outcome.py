@@ -1,8 +1,9 @@
-"""The outcome of a tournament: a table, a few sentences, and the files that a page and other programs read."""
+"""The outcome of a tournament: a table, a few sentences, and files for the page and for other programs."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -42,7 +43,7 @@ _PLURAL: dict[Kind, str] = {
 
 
 class Column(NamedTuple):
-    """A column of the standings as people read them; amounts are in % of the payoff range per round."""
+    """A column of the standings in tables; amounts are in % of the payoff range per round."""
 
     header: str
     text: Callable[[Standing], str]
@@ -52,17 +53,21 @@ class Column(NamedTuple):
 
 _SHARE = "in % of the payoff range per round"
 _ALSO_ON_PAGE = ("self, %", "microseconds")
-_SAME = "among copies of each learner in all other seats"
 
 
 def columns_of(general: bool) -> list[Column]:
-    """The columns of the standings; in games that are not zero-sum, no one wins what another loses."""
+    """Return the columns of the standings; in games that are not zero-sum, no learner wins what another loses."""
+    earned, lost = ("payoff, %", "swap regret, %") if general else ("advantage, %", "worst, %")
+    copies = "its own payoff above the mean of all learners, among copies of each learner in all other seats"
     advantage, regret, gap = (
-        (f"its own payoff above the mean of all learners, {_SAME}", "its swap regret there", "NashConv after self-play")
+        (copies, "its swap regret there", "NashConv after self-play, in % of the payoff range")
         if general
         else ("earnings above the value of the game", "losses to a best response", "exploitability after self-play")
     )
-    earned, lost = ("payoff, %", "swap regret, %") if general else ("advantage, %", "worst, %")
+
+    def in_kind(text: Callable[[Standing], str]) -> Callable[[Standing], str]:
+        return lambda entry: "-" if entry.kind_rank is None else text(entry)
+
     among = "the same, among the learners of its kind"
     columns = [
         Column("rank", lambda entry: str(entry.rank), f"by {earned.partition(',')[0]}", brief=True),
@@ -70,11 +75,11 @@ def columns_of(general: bool) -> list[Column]:
         Column("learner", lambda entry: entry.learner, brief=True),
         Column("kind", lambda entry: entry.kind, "how much a learner sees", brief=True),
         Column(earned, lambda entry: _signed(entry.advantage), f"{advantage}, {_SHARE}", brief=True),
-        Column("rank in kind", lambda entry: _within_kind(entry, f"{entry.kind_rank} of {entry.kind_size}"), among),
+        Column("rank in kind", in_kind(lambda entry: f"{entry.kind_rank} of {entry.kind_size}"), among),
         Column("Nash", lambda entry: f"{entry.nash_mass:.2f}", "probability in the equilibrium of the meta-game"),
-        Column("Nash in kind", lambda entry: _within_kind(entry, f"{entry.kind_nash_mass or 0:.2f}"), among),
+        Column("Nash in kind", in_kind(lambda entry: f"{entry.kind_nash_mass or 0:.2f}"), among),
         Column(lost, lambda entry: _share(entry.regret), f"{regret}, {_SHARE}", brief=True),
-        Column("self, %", lambda entry: _share(entry.exploitability, 1), gap + ", in % of the payoff range" * general),
+        Column("self, %", lambda entry: _share(entry.exploitability, 1), gap),
         Column("microseconds", lambda entry: f"{entry.microseconds:.1f}", "of computing per round"),
     ]
     return [column for column in columns if not (general and column.header.startswith("Nash"))]
@@ -84,25 +89,14 @@ def _share(estimate: Estimate, digits: int = 2) -> str:
     return f"{100 * estimate.mean:.{digits}f}"
 
 
-def _within_kind(entry: Standing, text: str) -> str:
-    return "-" if entry.kind_rank is None else text
-
-
 def _signed(estimate: Estimate) -> str:
     return f"{100 * estimate.mean:+.2f} [{100 * estimate.low:+.2f}, {100 * estimate.high:+.2f}]"
 
 
-def table_of(ranking: Standings, columns: Iterable[Column] | None = None) -> list[list[str]]:
-    """The cells of the ranking, a row per learner."""
-    chosen = columns_of(ranking.general) if columns is None else list(columns)
+def table_of(ranking: Standings, columns: Iterable[Column]) -> list[list[str]]:
+    """Return the cells of the ranking, a row per learner."""
+    chosen = list(columns)
     return [[printable(column.text(entry).replace("\u00a0", " ")) for column in chosen] for entry in ranking.standings]
-
-
-def legend(ranking: Standings, columns: Iterable[Column] | None = None) -> str:
-    """Explain the columns in one paragraph."""
-    chosen = columns_of(ranking.general) if columns is None else columns
-    meanings = "; ".join(f"{column.header}: {column.meaning}" for column in chosen if column.meaning)
-    return f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples."
 
 
 def named(ranking: Standings, names: Mapping[str, str]) -> Standings:
@@ -118,14 +112,13 @@ def named(ranking: Standings, names: Mapping[str, str]) -> Standings:
 
 
 def sentences(ranking: Standings, learners: Collection[str] = ()) -> list[str]:
-    """The results: the places of these learners, the leaders of each kind, the least exploitable ones, cycles."""
-    lines = [_of_own(ranking, entry) for entry in ranking.standings if entry.learner in learners]
+    """Return the results in words: the places of these learners, the leaders of each kind, and the cycles."""
+    lines = [_place(ranking, entry) for entry in ranking.standings if entry.learner in learners]
     lines.append(_leaders(ranking))
-    if ranking.general:
-        same = "No one is ranked head to head: in these games what one learner earns is not what another loses."
-        return [*lines, same, *(f"{sentence}." for sentence in ranking.missing)]
     on_games = f"; on single games, {len(ranking.cycles_by_game)} of {len(ranking.games)} have cycles"
-    if ranking.cycles:
+    if ranking.general:
+        lines.append("No one is ranked head to head: in these games what one learner earns is not what another loses.")
+    elif ranking.cycles:
         chains = "; ".join(_chain(cycle.example, len(cycle.members)) for cycle in ranking.cycles)
         lines.append(f"Over all games there are cycles, after Holm: {chains}{on_games}.")
     else:
@@ -147,14 +140,14 @@ def _leaders(ranking: Standings) -> str:
         for entry in entries
         if entry.kind_rank == 1 and entry.kind_advantage is not None
     ]
-    if not leads:  # each is alone
+    if not leads:  # each is the only one of its kind
         first = ranking.standings[0]
         return f"Largest {what}: {first.learner} ({100 * first.advantage.mean:+.2f} %); {regret}"
     over = "above the mean of its kind" if ranking.general else "over its own kind"
     return f"Largest {what} {over}: {', '.join(leads)}; {regret}"
 
 
-def _of_own(ranking: Standings, entry: Standing) -> str:
+def _place(ranking: Standings, entry: Standing) -> str:
     kind = _PLURAL[entry.kind]
     among = "" if entry.kind_rank is None else f", {entry.kind_rank} of {entry.kind_size} among {kind}"
     place = f"{entry.learner} is {entry.rank} of {len(ranking.standings)}"
@@ -182,13 +175,13 @@ def _chain(example: Sequence[str], members: int) -> str:
 class Finished:
     """The standings of a tournament, in numbers, words and files."""
 
-    standings: Standings  # with names that tell learners apart
+    standings: Standings  # with names that distinguish the learners
     sentences: list[str]
-    files: Path  # the folder that they are in
+    files: Path  # their folder
 
 
 def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterable[str] = ()) -> Finished:
-    """Rank what is finished of a tournament, and write its files; the sentences begin with the learners named here."""
+    """Rank the finished part of a tournament, and write its files; the sentences begin with the learners named here."""
     results = Results(folder)
     ranked = standings(measure(study, results))
     subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
@@ -200,16 +193,22 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterab
 
 
 def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
-    """Describe the run: the beginning of the summary."""
-    about = {"suite": suite.id, "title": suite.title, "description": suite.description, "command": command}
-    cells, seconds = len(results.records()), round(results.seconds())
-    return about | {"cells": cells, "worker_seconds": seconds, "versions": results.versions()}
+    """Return the description of a run, with which the summary begins."""
+    return {
+        "suite": suite.id,
+        "title": suite.title,
+        "description": suite.description,
+        "command": command,
+        "cells": len(results.records()),
+        "worker_seconds": round(results.seconds()),
+        "versions": results.versions(),
+    }
 
 
 def write_standings(
     ranking: Standings, folder: Path, about: Mapping[str, Any], own: Sequence[str], known: Known = NOTHING
 ) -> Path:
-    """Write the tables, the figure and the summary into the folder of a study, and return their paths."""
+    """Write the tables, the figure and the summary into the folder of a study, and return the path of theirs."""
     target = make_folder(folder / FOLDER, folder)
     write_table([_flat(entry) for entry in ranking.standings], target / "standings", folder)
     write_table([_duel(duel) for duel in ranking.duels], target / "head-to-head", folder)
@@ -217,12 +216,14 @@ def write_standings(
     titles = learner_titles([entry.learner for entry in ranking.standings], known)
     shown = named(ranking, titles)
     columns = [column for column in columns_of(ranking.general) if column.brief or column.header in _ALSO_ON_PAGE]
+    meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns if column.meaning)
     page: dict[str, Any] = {
         "answer": f"{finding(ranking, titles)}.",
         "header": [column.header[:1].upper() + column.header[1:] for column in columns],
         "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(shown, columns)],
         "sentences": sentences(shown, [titles[learner] for learner in own]),
-        "legend": legend(ranking, columns),
+        "legend": f"{meanings}. Intervals of means are Student's over games; "
+        f"ranks are by {ranking.resamples} resamples.",
     }
     if ranking.general:
         page |= {"picture_text": "What each learner earns above the mean of all, and its swap regret", "is_wide": False}
@@ -245,15 +246,14 @@ def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> 
 
 
 def _as_dict(ranking: Standings) -> dict[str, Any]:
-    """The standings without the duels on single games, as plain values."""
-
-    def plain(value: Any) -> Any:
-        return _ends(value) if isinstance(value, Estimate) else value
-
-    rows = [{key: plain(value) for key, value in vars(entry).items()} for entry in ranking.standings]
+    """Return the standings without the duels on single games, as plain values."""
+    rows = [
+        {key: _ends(value) if isinstance(value, Estimate) else value for key, value in vars(entry).items()}
+        for entry in ranking.standings
+    ]
     duels = [_duel(duel) for duel in ranking.duels if duel.game == ALL_GAMES]
-    plain_values = asdict(replace(ranking, standings=[], duels=[])) | {"standings": rows, "duels": duels}
-    return {key: value for key, value in plain_values.items() if key != "general" or value}
+    plain = asdict(replace(ranking, standings=[], duels=[])) | {"standings": rows, "duels": duels}
+    return {key: value for key, value in plain.items() if key != "general" or value}
 
 
 def _ends(estimate: Estimate) -> dict[str, float]:
@@ -261,13 +261,12 @@ def _ends(estimate: Estimate) -> dict[str, float]:
 
 
 def _flat(entry: Standing) -> dict[str, Any]:
-    """A standing as a row of a table: an estimate is three columns."""
+    """Return a standing as a row of a table: an estimate is three columns."""
     row: dict[str, Any] = {}
-    nothing = dict.fromkeys(("value", "low", "high"), float("nan"))
     for key, value in vars(entry).items():
         if isinstance(value, Estimate) or key == "kind_advantage":
-            ends = _ends(value) if value else nothing
-            row |= {key: ends["value"], f"{key}_low": ends["low"], f"{key}_high": ends["high"]}
+            ends = (value.mean, value.low, value.high) if value else (math.nan,) * 3
+            row |= dict(zip((key, f"{key}_low", f"{key}_high"), ends, strict=True))
         else:
             row[key] = value
     return row
@@ -288,11 +287,11 @@ class TrialOutcome:
 
     trials: list[tuple[Trial, list[Verdict]]]
     files: Path
-    notes: list[str]  # how this differs from the test in the suite's file
+    notes: list[str]  # on differences from the test in the suite's file
 
 
 def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Path, command: str) -> TrialOutcome:
-    """Judge the statements of a suite about each subject on what is finished of its study, and write the files."""
+    """Judge the statements of a suite about each subject on the finished part of its study, and write the files."""
     results = Results(folder)
     seeds = {seed for cell in study.cells for seed in cell.seeds}
     parsed = {cell.labels().game: (parse_game(cell.game), cell.rounds) for cell in study.cells}
@@ -301,7 +300,7 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
     tested = {
         name: Trial(name, tuple(map(without_folder, opponents_of(suite, subject))), games, widths)
         for subject in subjects
-        for name in [without_folder(str(parse_learner(subject)))]  # as the study spells it
+        for name in [without_folder(str(parse_learner(subject)))]  # its name in the study
     }
     verdicts = judge(results, map(claim_of, suite.statements), tested, seeds)
     trials = [(tested[name], [verdict for verdict in verdicts if verdict.variant == name]) for name in tested]
@@ -373,5 +372,5 @@ def _trial(suite: Suite, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str,
 
 
 def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the summary; the table has all digits."""
+    """Return a row for the summary; the table has all digits."""
     return {key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in row.items()}
