@@ -85,7 +85,7 @@ def test_arguments_are_read_with_their_types(spec, arguments):
     entry, found = THINGS.parse(spec)
     assert found == arguments
     assert [type(value) for value in found.values()] == [type(value) for value in arguments.values()]
-    made = entry.make(**arguments)
+    made = entry.factory(**arguments)
     assert {key: made[key] for key in arguments} == arguments
 
 
@@ -163,19 +163,19 @@ def test_the_shortest_spec_leaves_out_defaults(spec, shortest):
         {"weights": (math.nan,)},
     ],
 )
-def test_make_checks_what_did_not_come_from_a_spec(wrong):
+def test_arguments_that_did_not_come_from_a_spec_are_checked(wrong):
     with pytest.raises(InputError, match=f"^every-type: {next(iter(wrong))} is .*; accepted: "):
-        THINGS["every-type"].make(**wrong)
+        THINGS["every-type"].check(wrong)
 
 
 def test_a_dataclass_is_a_factory():
     registry: Registry[Point] = Registry("point", "points")
     registry.add("point")(Point)
     entry, arguments = registry.parse("point:0.5,y=-3")
-    assert entry.make(**arguments) == Point(0.5, -3.0)
+    assert registry.make("point:0.5,y=-3") == Point(0.5, -3.0)
     assert entry.write(arguments) == "point:x=0.5,y=-3"
     assert entry.summary == "A point."
-    assert THINGS["every-type"].make(weights=[1, 2])["weights"] == (1, 2)  # a list becomes a tuple
+    assert THINGS["every-type"].check({"weights": [1, 2]}) == {"weights": (1, 2)}  # a list becomes a tuple
     with pytest.raises(InputError, match=r"^point: x is 2\.0; accepted: a number, -1 \.\. 1\.$"):
         registry.parse("point:2")
 

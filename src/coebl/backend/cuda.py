@@ -24,7 +24,7 @@ from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.core.text import one_line
-from coebl.games.game import AnyGame, MatrixGame
+from coebl.games.game import AnyGame, Game
 from coebl.games.spaces import Indices, Space
 
 _LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came with it
@@ -146,7 +146,7 @@ class CudaBackend(Backend):
         return out
 
     def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
-        if isinstance(game, MatrixGame):
+        if isinstance(game, Game):
             game = copy(game)
             game.payoff = self.arrays.asarray(game.payoff)
         return game.rewards

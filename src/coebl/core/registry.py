@@ -3,8 +3,11 @@
 An object gets its name in one of four ways: by a decorator where it is written (``@GAMES.add("rps")``), by a line in
 the registry's table of homes, through an entry point of another package, or as ``path/to/file.py:Name``.
 
-An `Entry` is a named factory, a function or a dataclass whose annotated parameters are what a spec may set. A class
-that extends `Component` can be made from a spec or in Python, and ``str()`` of it is its spec.
+An `Entry` is a named factory: a function or a dataclass whose parameters a spec can set. The annotation of a parameter
+holds its type, its limits and, optionally, its meaning, which is added to the docstring:
+``Annotated[int, Range(1), "the number of rows"]``.
+
+A class that extends `Component` can be made from a spec or in Python, and ``str()`` of it is its spec.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from coebl.core.text import natural
 T = TypeVar("T")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
+ARGS = "\n\nArgs:"  # the heading of the parameters in a docstring
 OTHER_KIND = "this is "  # the start of the reason to reject an object of another kind
 _MOST_UNFIT = 3  # that a message about a file names
 
@@ -44,6 +48,7 @@ class Parameter:
     default: Any  # inspect.Parameter.empty if it must be given
     limits: Range | None = None
     registry: Registry[Any] | None = None  # of a nested spec
+    meaning: str = ""  # for people, if its annotation has it
 
     @property
     def required(self) -> bool:
@@ -141,7 +146,6 @@ class Entry(Generic[T]):
         self.factory = factory
         self.title = title or getattr(factory, "title", "") or name  # for people
         self.example = example or getattr(factory, "example", "") or name  # a spec with all required parameters
-        self.checks_itself = getattr(factory, "checks_itself", False)  # a factory that checks its arguments
         annotated: Any = factory
         if isinstance(factory, type) and not is_dataclass(factory):  # whose fields are read in the module of each base
             annotated = factory.__init__  # type: ignore[misc]
@@ -150,6 +154,10 @@ class Entry(Generic[T]):
             _parameter(p, hints[p.name]) for p in inspect.signature(factory).parameters.values() if p.name in hints
         ]
         self._by_name = {p.name: p for p in self.parameters}
+        doc = inspect.getdoc(factory) or ""
+        meanings = "".join(f"\n    {p.name}: {p.meaning}." for p in self.parameters if p.meaning)
+        if meanings and meanings not in doc:  # a factory may have several entries
+            factory.__doc__ = f"{doc}{'' if ARGS in doc else ARGS}{meanings}"
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -161,18 +169,6 @@ class Entry(Generic[T]):
         """The first line of the factory's docstring."""
         return (inspect.getdoc(self.factory) or "").split("\n", 1)[0]
 
-    def read(self, text: str) -> dict[str, Any]:
-        """Return the arguments of ``key=value,key=value``, converted and checked."""
-        return self.check(self._converted(text))
-
-    def make_from(self, text: str) -> T:
-        """Make the object with the arguments of ``key=value,key=value``."""
-        return self.make(**self._converted(text))
-
-    def make(self, **arguments: Any) -> T:
-        """Call the factory with checked arguments."""
-        return self.factory(**(arguments if self.checks_itself else self.check(arguments)))
-
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments, each of the right kind and within its limits."""
         return {
@@ -180,7 +176,8 @@ class Entry(Generic[T]):
             for key, value in arguments.items()
         }
 
-    def _converted(self, text: str) -> dict[str, Any]:
+    def read(self, text: str) -> dict[str, Any]:
+        """Return the arguments of ``key=value,key=value``, converted and checked."""
         arguments: dict[str, Any] = {}  # in which a nested spec is a string
         last = ""
         for position, part in enumerate(text.split(",") if text else []):
@@ -202,7 +199,7 @@ class Entry(Generic[T]):
         missing = [p.name for p in self.parameters if p.required and p.name not in arguments]
         if missing:
             raise InputError(f"{self.name} needs {', '.join(missing)}; accepted: {self._accepted}")
-        return arguments
+        return self.check(arguments)
 
     def _has_inside(self, name: str, spec: Any, key: str) -> bool:
         """Return True if the spec that is the value of a parameter, or the last one inside it, has this parameter."""
@@ -241,8 +238,9 @@ class Entry(Generic[T]):
 def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else [hint]
     limits = next((note for note in notes if isinstance(note, Range)), None)
-    marked = next((note.registry for note in notes if isinstance(note, SpecOf)), None)
-    return Parameter(parameter.name, kind, parameter.default, limits, marked or getattr(kind, "registry", None))
+    registry = next((note.registry for note in notes if isinstance(note, SpecOf)), getattr(kind, "registry", None))
+    meaning = next((note for note in notes if isinstance(note, str)), "")
+    return Parameter(parameter.name, kind, parameter.default, limits, registry, meaning)
 
 
 class Component:
@@ -253,7 +251,6 @@ class Component:
     """
 
     registry: ClassVar[Registry[Any]]  # set by the registry whose base extends this class
-    checks_itself: ClassVar[bool] = True
     name: ClassVar[str] = ""  # in specs; set by `Registry.add`
 
     def __post_init__(self) -> None:
@@ -272,10 +269,6 @@ class Component:
         """The entry of its class, which if it is not registered goes by its name, never by that of its base."""
         own = type(self)
         return self.registry.entry_of(own, vars(own).get("name") or own.__name__)
-
-
-def _too_deep(spec: str) -> InputError:
-    return InputError(f"{shorten(spec)} has specs inside specs to a depth that cannot be read. Nest less.")
 
 
 class Registry(Generic[T]):
@@ -410,15 +403,13 @@ class Registry(Generic[T]):
         try:
             return entry, entry.read(parts.parameters)
         except RecursionError:
-            raise _too_deep(spec) from None
+            deep = f"{shorten(spec)} has specs inside specs to a depth that cannot be read. Nest less."
+            raise InputError(deep) from None
 
     def make(self, spec: str) -> T:
         """Make the object that a spec names."""
-        parts = split_spec(spec)
-        try:
-            return self[parts.name].make_from(parts.parameters)
-        except RecursionError:
-            raise _too_deep(spec) from None
+        entry, arguments = self.parse(spec)
+        return entry.factory(**arguments)
 
     def resolve(self, thing: str | T) -> T:
         """Return an object of the registry's base, or make the one that a spec names."""

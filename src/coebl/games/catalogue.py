@@ -1,9 +1,9 @@
 """The catalogue of games.
 
-To add one, write a function here and put ``@GAMES.add("its-name", title="Its name")`` above it. Its annotated
-parameters are what a spec may set. Its docstring opens with the sentence that `coebl list games` shows, and continues
-with the matrix or the rule, the source, and the value and equilibrium if they are known. Equilibria are written x
-for the row player and y for the column player. Random games are in `coebl.games.random_games`.
+To add one, write a function here and put ``@GAMES.add("its-name", title="Its name")`` above it. A spec can set its
+parameters, whose annotations hold their limits and their meaning. The docstring opens with the sentence that
+`coebl list games` prints. The matrix or the rule, the source, and the value and the equilibrium, if they are known,
+follow: x is the strategy of the row player, y that of the column player. `coebl.games.random_games` has random games.
 """
 
 from __future__ import annotations
@@ -28,12 +28,18 @@ from coebl.games.genome_games import (
 )
 from coebl.games.genomes import MOST_LISTED, GenomeGame
 from coebl.games.noise import NOISES
-from coebl.games.registry import GAMES, parse_matrix
+from coebl.games.registry import GAMES, OtherGame, Seed, parse_matrix
 
 _MOST_ACTIONS = 2000  # of blotto, whose number of actions explodes: 2000 x 2000 payoffs take 32 MB
 
-Genes = Annotated[int, Range(1, MOST_COUNTED)]
-SpaceName = Literal["indices", "bits"]
+# Parameters that several games have
+BitCount = Annotated[int, Range(1, MOST_COUNTED), "the number of bits of an action, at most 10 with space=indices"]
+Genes = Annotated[int, Range(1, MOST_COUNTED), "the number of genes"]
+Mask = Annotated[bool, "for genomes, true if hidden masks are drawn for each seed"]
+Share = Annotated[float, Range(0, 1)]
+SpaceName = Annotated[
+    Literal["indices", "bits"], "bits if actions are genomes and policies marginals; indices if actions are numbered"
+]
 
 _RPS = ["rock", "paper", "scissors"]
 
@@ -83,17 +89,16 @@ def matching_pennies() -> Game:
 
 
 @GAMES.add("diagonal", title="Diagonal", example="diagonal:n=3")
-def diagonal(n: Genes, space: SpaceName = "indices", binary: bool = False, mask: bool = True) -> ZeroSumGame:
+def diagonal(
+    n: BitCount,
+    space: SpaceName = "indices",
+    binary: Annotated[bool, "true for the runtime papers' game: 1 if |u|_1 >= |v|_1, else 0; its value is 1"] = False,
+    mask: Mask = True,
+) -> ZeroSumGame:
     """The bitstring with more ones wins, out of all 2^n of them.
 
     The payoff is the sign of |u|_1 - |v|_1. Lin and Lehre (2024), with the draw that the paper adds.
     Value 0; the unique equilibrium is pure, both play the string of n ones, the last action.
-
-    Args:
-        n: the number of bits of an action, at most 10 with space=indices.
-        space: bits if actions are genomes and policies marginals; indices if actions are numbered.
-        binary: true for the game of the runtime papers: 1 if |u|_1 >= |v|_1, else 0. Its value is 1.
-        mask: with space=bits, true if hidden masks are drawn for each seed.
     """
     game = (BinaryDiagonal if binary else Diagonal)(n, mask=mask)
     return game if space == "bits" else _listed("diagonal", game)
@@ -101,20 +106,17 @@ def diagonal(n: Genes, space: SpaceName = "indices", binary: bool = False, mask:
 
 @GAMES.add("bigger-number", title="BiggerNumber", example="bigger-number:n=2")
 def bigger_number(
-    n: Genes, original: bool = False, space: SpaceName = "indices", mask: bool = True, shuffle: bool = False
+    n: BitCount,
+    original: Annotated[bool, "true if a difference of 1 counts twice, as in the source; for space=indices"] = False,
+    space: SpaceName = "indices",
+    mask: Mask = True,
+    shuffle: Annotated[bool, "for genomes, true if the order of significance is drawn for each seed too"] = False,
 ) -> ZeroSumGame:
     """The larger of two numbers of n bits wins.
 
     The payoff is the sign of x - y, for x and y in 0 .. 2^n - 1, as the paper simplifies the game of its IJCAI 2024
     source; with original=true, 2 and -2 where x and y differ by exactly 1, as the paper reports that source.
     Value 0; the unique equilibrium is pure, both play the largest number, the last action.
-
-    Args:
-        n: the number of bits, at most 10 with space=indices.
-        original: true if a difference of exactly 1 counts twice, as in the source; with space=indices alone.
-        space: bits if actions are genomes and policies marginals; indices if actions are numbered.
-        mask: with space=bits, true if hidden masks are drawn for each seed.
-        shuffle: with space=bits, true if the order of significance is drawn for each seed too.
     """
     game = BiggerNumber(n, shuffle, mask=mask)
     if space == "bits":
@@ -136,16 +138,15 @@ def _listed(name: str, game: GenomeGame) -> Game:
 
 
 @GAMES.add("blotto", title="Colonel Blotto")
-def blotto(coins: Annotated[int, Range(1, 1000)] = 6, fields: Annotated[int, Range(1, 100)] = 3) -> Game:
+def blotto(
+    coins: Annotated[int, Range(1, 1000), "the coins of each player"] = 6,
+    fields: Annotated[int, Range(1, 100), "the number of battlefields"] = 3,
+) -> Game:
     """Both spread coins over battlefields, and the player who wins more fields gets 1.
 
     The larger stake wins a field, equal stakes leave it to neither; the payoff is the sign of the fields won minus the
     fields lost. Actions are all ordered ways to spread all the coins, 3/2/1 for instance. Borel (1921).
     Value 0, by symmetry; the equilibrium is in general not unique.
-
-    Args:
-        coins: the coins of each player.
-        fields: the number of battlefields.
     """
     count = math.comb(coins + fields - 1, fields - 1)
     if count > _MOST_ACTIONS:
@@ -197,36 +198,32 @@ def _kuhn_hand(row: tuple[str, str], column: tuple[str, str], sign: int) -> int:
 
 
 @GAMES.add("hide-and-seek", title="Hide and seek")
-def hide_and_seek(weights: Annotated[tuple[float, ...], Range(0, open_low=True)] = (1.0, 2.0, 4.0)) -> Game:
+def hide_and_seek(
+    weights: Annotated[tuple[float, ...], Range(0, open_low=True), "the prize of each place"] = (1.0, 2.0, 4.0),
+) -> Game:
     """The row player seeks, and finds a prize of the place's weight.
 
     diag(weights), the weights written 1/2/4. After von Neumann's game of the same name (1953).
     Value 1 / sum(1/w); x = y, in proportion to 1/w, unique.
-
-    Args:
-        weights: the prize of each place.
     """
     return Game(np.diag(weights))
 
 
 @GAMES.add("trap", title="Trap")
-def trap(r: Annotated[float, Range(-1, 1)] = 1.0) -> Game:
+def trap(r: Annotated[float, Range(-1, 1), "the payoff of the trap"] = 1.0) -> Game:
     """A 2 x 2 game whose large payoff r is a trap, made against Thompson sampling.
 
     [[r, 0], [0, -1]]: O'Donoghue, Lattimore and Osband (2021), equation (9).
     For r > 0: value 0, x = (1, 0), y = (0, 1), unique. For r = 0: value 0, x = (1, 0), any y.
     For r < 0: value r / (1 - r), x = y = (1, -r) / (1 - r), unique; so at r = -1, -1/2 and uniform.
-
-    Args:
-        r: the payoff of the trap.
     """
     return Game([[r, 0.0], [0.0, -1.0]], payoff_range=(-1, 1))
 
 
 @GAMES.add("ito", title="Ito et al. (2 x 2)")
 def ito(
-    family: Literal[1, 2, 3, 4] = 1,
-    epsilon: Annotated[float, Range(0, 1, open_low=True)] = 0.1,
+    family: Annotated[Literal[1, 2, 3, 4], "the number of the family"] = 1,
+    epsilon: Annotated[float, Range(0, 1, open_low=True), "the small gap, e"] = 0.1,
 ) -> Game:
     """Four 2 x 2 families that are easy or hard to learn, by the gaps of their equilibrium.
 
@@ -239,10 +236,6 @@ def ito(
     4. [[1, 0], [0, e]]: mixed, lopsided. Value e / (1 + e), x = y = (e, 1) / (1 + e).
 
     The payoff range is -1 .. 1 for all, so that it does not reveal epsilon.
-
-    Args:
-        family: which of the four.
-        epsilon: the small gap, e.
     """
     payoff = {
         1: [[0.0, epsilon], [-epsilon, 0.0]],
@@ -264,10 +257,10 @@ def maiti() -> Game:
 
 @GAMES.add("scaled", title="Scaled game", example="scaled:game=rps,scale=0.1")
 def scaled(
-    game: Annotated[str, SpecOf(GAMES)],
-    scale: Annotated[float, Range(0, open_low=True)] = 1.0,
-    shift: float = 0.0,
-    noise: Annotated[str, SpecOf(NOISES)] = "",
+    game: OtherGame,
+    scale: Annotated[float, Range(0, open_low=True), "the factor of its payoffs"] = 1.0,
+    shift: Annotated[float, "the number that is then added"] = 0.0,
+    noise: Annotated[str, SpecOf(NOISES), "the noise of the rewards; by default that of the other game, unscaled"] = "",
 ) -> Game:
     """Another game with its payoffs multiplied by a number, then shifted.
 
@@ -275,12 +268,6 @@ def scaled(
     payoff range moves with the payoffs. Commas of the inner spec are written +, as in
     scaled:game=random-skew:n=4+seed=2,shift=3.
     The equilibria are those of the game, the value is scale times its value plus the shift.
-
-    Args:
-        game: the spec of the other game.
-        scale: the factor of its payoffs.
-        shift: the number that is then added.
-        noise: that of the rewards; by default that of the other game, which is not scaled.
     """
     original = parse_matrix(game)
     low, high = original.payoff_range
@@ -295,55 +282,43 @@ def scaled(
 
 @GAMES.add("bilinear", title="Bilinear", example="bilinear:n=4")
 def bilinear(
-    n: Genes, alpha: Annotated[float, Range(0, 1)] = 0.5, beta: Annotated[float, Range(0, 1)] = 0.5, mask: bool = True
+    n: Genes,
+    alpha: Annotated[Share, "the equilibrium share of ones of the column player"] = 0.5,
+    beta: Annotated[Share, "the equilibrium share of ones of the row player"] = 0.5,
+    mask: Mask = True,
 ) -> GenomeGame:
     """Genomes that matter through their shares of ones, u and v: the payoff is (u - beta)(v - alpha).
 
     The game of the runtime papers, in units of shares.
     Value 0; every mixture with mean shares beta and alpha is an equilibrium.
-
-    Args:
-        n: the number of genes.
-        alpha: the equilibrium share of ones of the column player.
-        beta: that of the row player.
-        mask: true if hidden masks are drawn for each seed.
     """
     return Bilinear(n, alpha, beta, mask=mask)
 
 
 @GAMES.add("lead", title="Lead", example="lead:n=4")
-def lead(n: Genes, power: Annotated[float, Range(0, 10)] = 1.0, mask: bool = True) -> GenomeGame:
+def lead(
+    n: Genes, power: Annotated[float, Range(0, 10), "the power of the lead"] = 1.0, mask: Mask = True
+) -> GenomeGame:
     """The genome with more ones wins a power of its lead: sign(d) |d|^power, where d = (|u|_1 - |v|_1) / n.
 
     With power=0 it is diagonal; a larger power makes small leads weak signals.
     Value 0; the unique equilibrium is pure, both play n ones.
-
-    Args:
-        n: the number of genes.
-        power: of the lead.
-        mask: true if hidden masks are drawn for each seed.
     """
     return CountGame(lambda k, l: np.sign(k - l) * np.abs((k - l) / n) ** power, n, payoff_range=(-1, 1), mask=mask)
 
 
 @GAMES.add("gene-bilinear", title="Gene-bilinear", example="gene-bilinear:n=4")
 def gene_bilinear(
-    n: Annotated[int, Range(1, 1000)],
-    seed: Annotated[int, Range(0)] = 0,
-    interaction: Annotated[float, Range(0)] = 1.0,
-    mask: bool = True,
+    n: Annotated[int, Range(1, 1000), "the number of genes"],
+    seed: Seed = 0,
+    interaction: Annotated[float, Range(0), "the weight of pairs of genes, relative to single genes"] = 1.0,
+    mask: Mask = True,
 ) -> GenomeGame:
     """A random game that is linear in the genes of each player, [1, X]' C [1, Y] with X and Y in {-1, 1}^n.
 
     The entries of C are independent and normal, with variance 0.5 / n for single genes, interaction^2 / n^2 for pairs
     and 0 for the constant.
     The value is that of a linear program; an equilibrium may be pure, mixed, or both by gene.
-
-    Args:
-        n: the number of genes.
-        seed: of the random numbers.
-        interaction: how much pairs of genes matter beside single ones.
-        mask: true if hidden masks are drawn for each seed.
     """
     random = np.random.default_rng(seed)
     own, other = math.sqrt(0.5 / n) * random.standard_normal((2, n))
@@ -360,10 +335,10 @@ def gene_bilinear(
 
 @GAMES.add("coverage", title="Coverage", example="coverage:n=4")
 def coverage(
-    n: Annotated[int, Range(1, 1000)],
-    seed: Annotated[int, Range(0)] = 0,
-    spill: Annotated[float, Range(0, 1)] = 0.5,
-    mask: bool = True,
+    n: Annotated[int, Range(1, 1000), "the number of targets"],
+    seed: Seed = 0,
+    spill: Annotated[Share, "how much covering a target also protects its neighbours"] = 0.5,
+    mask: Mask = True,
 ) -> GenomeGame:
     """An attacker, the row player, hits some of n targets, and a defender covers some; both pay costs.
 
@@ -371,12 +346,6 @@ def coverage(
     share `spill` on its two neighbours in a circle, split between them. Values are uniform on 0.5 .. 1.5, costs of
     hitting 0.2 to 0.6 and of covering 0.1 to 0.4 times the value, all divided by n.
     The value is that of a linear program.
-
-    Args:
-        n: the number of targets.
-        seed: of the random numbers.
-        spill: how much covering a target also protects its neighbours.
-        mask: true if hidden masks are drawn for each seed.
     """
     random = np.random.default_rng(seed)
     worth = random.uniform(0.5, 1.5, n) / n

@@ -62,16 +62,11 @@ class AnyGame(Protocol):
         """The known range of each seat's payoffs."""
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
-        """Return the reward of each seat: (runs,).
-
-        Args:
-            actions: per seat: (runs,).
-            draw: nature's numbers, from the noise: (runs,).
-        """
+        """Return the reward of each seat, (runs,), given the actions of each seat and the draw of the noise."""
 
 
 class NamedGame:
-    """What all games share: a name, the spec that makes them if one does, and a noise.
+    """The base of all games: a name, the spec that makes the game if one does, and a noise.
 
     >>> issubclass(ZeroSumGame, NamedGame)
     True
@@ -93,24 +88,15 @@ class NamedGame:
         return tuple(map(self._space, self.shape))
 
     def with_noise(self, noise: str | Noise) -> Self:
-        """Return the same game with another noise.
-
-        Args:
-            noise: a spec, or a `Noise`.
-        """
+        """Return the same game with another noise, given as a spec or a `Noise`."""
         return self._with(noise=parse_noise(noise))
 
     def renamed(self, name: str, spec: str | None = None) -> Self:
-        """Return the same game with another name.
-
-        Args:
-            name: the name in tables and messages.
-            spec: the spec that makes the game, if one does.
-        """
+        """Return the same game with another name and the spec that makes it, if one does."""
         return self._with(name=name, spec=spec)
 
     def _with(self, **changes: Any) -> Self:
-        """Return a copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium."""
+        """Return a copy in which some attributes differ. The payoffs, which are read-only, are shared."""
         changed = copy.copy(self)
         vars(changed).update(changes)
         return changed
@@ -127,7 +113,7 @@ class NamedGame:
 
 
 class ZeroSumGame(NamedGame):
-    """A game of two players, of whom one wins what the other loses: a `Game` with a matrix, or a `GenomeGame`.
+    """A game in which one of two players wins what the other loses: a `Game` with a matrix, or a `GenomeGame`.
 
     >>> from coebl.games import GenomeGame
     >>> issubclass(Game, ZeroSumGame), issubclass(GenomeGame, ZeroSumGame)
@@ -149,11 +135,11 @@ class ZeroSumGame(NamedGame):
         raise NotImplementedError
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> tuple[Floats, Floats]:
-        """Return the observed reward of each seat: (runs,).
+        """Return the observed reward of each seat, (runs,).
 
         Args:
             actions: per seat: (runs,), or genomes, (runs, n).
-            draw: nature's numbers, from `Noise.draw`: (runs,).
+            draw: numbers from `Noise.draw`: (runs,).
         """
         reward = self.noise.reward(self._paid(*actions), draw, self.payoff_range)
         return reward, -reward
@@ -176,13 +162,10 @@ class TableGame(NamedGame, Interchange):
     True
     """
 
-    # Both have seats, payoffs, labels and ranges; some of them are properties.
+    # Both have seats, payoffs, labels and ranges, some of them as properties.
 
     def own_view(self: Any, seat: str) -> View:
-        """Return the payoffs of a player: its actions are the rows, the joint actions of the others the columns.
-
-        Args:
-            seat: the name of the player, such as "row" or "column".
+        """Return the payoffs of the player in a seat, such as "row": (its actions, joint actions of the others).
 
         >>> Game([[3, 0, 5], [1, 2, 4]]).own_view("column").payoff
         array([[-3., -1.],
@@ -196,11 +179,7 @@ class TableGame(NamedGame, Interchange):
         return View(np.ascontiguousarray(own.reshape(len(own), -1)), self.ranges[number])
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the game to a file, as `coebl.write_game` does.
-
-        Args:
-            path: of the file; its ending selects the format: .json or .nfg, and for a matrix .csv or .npy too.
-        """
+        """Write the game to a file: a path that ends with .json or .nfg, or for a matrix .csv or .npy."""
         from coebl.games.game_files import write_game
 
         write_game(self, path)
@@ -210,17 +189,21 @@ class TableGame(NamedGame, Interchange):
         return f"<{kind} {self.spec or self.name!r}, {size}, {self.noise}>"
 
     def __str__(self: Any) -> str:
-        """Return the payoffs as a table: rows and columns of two players, else a line per joint action."""
+        """Return a table of the payoffs: rows and columns for two players, else a line per joint action."""
+        shown = self.payoffs[:1] if isinstance(self, Game) else self.payoffs
+
+        def entry(*joint: int) -> str:
+            return ", ".join(f"{payoff[joint] + 0.0:.4g}" for payoff in shown)
+
         labels = [[printable(label) for label in own[:_SHOWN]] for own in self.labels]
         if len(self.shape) == 2:
             more = ["..."] * (self.shape[1] > _SHOWN)
             table = [["", *labels[1], *more]]
-            for i, label in enumerate(labels[0]):
-                table.append([label, *(self._entry((i, j)) for j in range(len(labels[1]))), *more])
+            table += [[row, *(entry(i, j) for j in range(len(labels[1]))), *more] for i, row in enumerate(labels[0])]
             cut = self.shape[0] > _SHOWN
         else:
-            joint = itertools.islice(np.ndindex(*self.shape), _SHOWN)
-            table = [[*(own[a] for own, a in zip(labels, at, strict=True)), self._entry(at)] for at in joint]
+            joints = itertools.islice(np.ndindex(*self.shape), _SHOWN)
+            table = [[*(own[a] for own, a in zip(labels, at, strict=True)), entry(*at)] for at in joints]
             cut = math.prod(self.shape) > _SHOWN
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
@@ -234,16 +217,16 @@ class Game(ZeroSumGame, TableGame):
     The payoffs may be a pandas data frame: its index and its columns are then the labels, unless others are given.
     `Game((A, B))`, with the payoffs to each of two players, is a `TensorGame`.
 
-    Two games with the same payoffs, labels, noise and payoff range are equal, even if their names differ.
+    Games with the same payoffs, labels, noise and payoff range are equal, even if their names differ.
 
     Args:
         payoff: the payoffs to the row player, (m, n): a list of rows, an array or a data frame.
         name: the name in tables and messages.
         row_labels: the names of the row player's actions; by default their numbers.
         column_labels: the names of the column player's actions, likewise.
-        noise: the difference between rewards and payoffs: a spec such as "gaussian:sigma=0.5", or a `Noise`.
-        payoff_range: the range of the payoffs that learners receive. By default the least and the largest payoff; pass
-            wider ends if a player would not know these.
+        noise: the noise of the rewards: a spec such as "gaussian:sigma=0.5", or a `Noise`.
+        payoff_range: the range of the payoffs that learners receive. By default the smallest and the largest payoff;
+            pass wider limits if a player would not know these.
         spec: the spec that made the game, if one did.
 
     >>> game = Game([[3, 0], [1, 2]], name="example", row_labels=["up", "down"])
@@ -289,7 +272,7 @@ class Game(ZeroSumGame, TableGame):
         self.spec = spec
 
     def own_view(self, seat: str) -> View:
-        """Return the payoffs of a player, as `TableGame` does; those of the row player are the matrix itself."""
+        """Return the payoffs of the player in a seat, as `TableGame` does; for the row player, the matrix itself."""
         return View(self.payoff, self.payoff_range) if seat == "row" else super().own_view(seat)
 
     @property
@@ -322,13 +305,13 @@ class Game(ZeroSumGame, TableGame):
 
     @cached_property
     def unique_equilibrium(self) -> Uniqueness:
-        """The verdict on whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
+        """The answer to whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
         from coebl.games.equilibria import uniqueness
 
         return uniqueness(self)
 
     def equilibria(self) -> Equilibria:
-        """Return all extreme equilibria of a small game: every other one is a mixture of these.
+        """Return all extreme equilibria of a small game: every other equilibrium is a mixture of these.
 
         >>> Game([[3, 3, 0], [1, 1, 2]]).equilibria().column
         array([[0.5, 0. , 0.5],
@@ -363,11 +346,7 @@ class Game(ZeroSumGame, TableGame):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:
-        """Read the game in a file: .csv, .npy, .json or .nfg.
-
-        Args:
-            path: of the file; its ending selects the format.
-        """
+        """Read the game in a file, whose path ends with .csv, .npy, .json or .nfg."""
         from coebl.games.game_files import read_game
 
         read = read_game(path)
@@ -376,7 +355,7 @@ class Game(ZeroSumGame, TableGame):
         return read
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Return the payoffs, for NumPy's functions: by default a copy, as the payoffs of a game are read-only."""
+        """Return the payoffs for NumPy's functions: by default a copy, since the payoffs of a game are read-only."""
         if copy is False:
             return np.asarray(self.payoff, dtype)
         return np.array(self.payoff, dtype)
@@ -400,14 +379,8 @@ class Game(ZeroSumGame, TableGame):
     def _about(self) -> str:
         return f"payoffs to the row player, noise {self.noise}"
 
-    def _entry(self, joint: tuple[int, ...]) -> str:
-        return f"{self.payoff[joint] + 0.0:.4g}"
-
 
 Game.__new__.__dict__["__wrapped__"] = Game.__init__  # so that help() and the site list the arguments of the latter
-
-MatrixGame = Game
-"""Another name for `Game`, for code that handles other kinds of games too."""
 
 
 def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[str] | None:

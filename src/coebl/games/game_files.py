@@ -1,8 +1,7 @@
 """Games in files: .csv, .npy, .json, and .nfg, which is Gambit's normal form.
 
-To add a format, write a function that returns the arguments of `Game` in a file's text, or raises an `InputError` that
-names the place of the mistake, and one that returns the text of a game; add both to `_TEXT_FORMATS`, and the suffix to
-`SUFFIXES`.
+To add a format, write a function that returns the arguments of a game in the text of a file, or raises an `InputError`
+that names the place of the mistake, and a function that returns the text of a game. Add both to `_FORMATS`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.files import MOST_TEXT, check_path, read_whole, write_whole
 from coebl.core.specs import files_in
 from coebl.games.game import Game, TableGame
-from coebl.games.interchange import nfg_text, parse_nfg
+from coebl.games.interchange import differing_sums, nfg_text, parse_nfg
 from coebl.games.tensor import TensorGame
 
 _JSON = 'a list of rows, or an object such as {"payoff": [[1, -1], [-1, 1]]}'
@@ -51,10 +50,10 @@ _MOST_NESTED = 64  # lists in lists: NumPy's arrays have no more axes
 def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
     """Read the game in a file: .csv, .npy, .json, or .nfg (Gambit's normal form).
 
-    A CSV file holds the payoffs to the row player, with a header row or a first column of labels or without. Where
-    its first cell is empty, the first row and the first column are labels even if they look like numbers. An NFG file
-    of a constant-sum game of two players is a `Game`, with the row player's payoffs as they are. Any other one, and a
-    JSON file with `payoffs` in place of `payoff`, is a `TensorGame`.
+    A CSV file holds the payoffs to the row player. A header row and a first column of labels are optional; if the first
+    cell is empty, both are labels even if they look like numbers. An NFG file of a constant-sum game of two players
+    gives a `Game` with the row player's payoffs; any other NFG file, and a JSON file with the key `payoffs`, gives
+    a `TensorGame`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -73,12 +72,14 @@ def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
             raise InputError(
                 "the file is empty; accepted: a payoff matrix. Write one, such as the lines 1,-1 and -1,1."
             )
-        contents = _parse_npy(data) if suffix == ".npy" else _TEXT_FORMATS[suffix][0](_decode(data))
-        contents = {"name": path.stem, **contents}
-        if "payoffs" in contents:
-            return TensorGame(contents.pop("payoffs"), **contents)
-        read: Game = Game(contents.pop("payoff"), **contents)
-        return read
+        contents = {"name": path.stem, **_FORMATS[suffix][0](data if suffix == ".npy" else _decode(data))}
+        if "payoff" in contents:
+            game: Game = Game(contents.pop("payoff"), **contents)
+            return game
+        payoffs = contents.pop("payoffs")
+        if suffix == ".nfg" and len(payoffs) == 2 and not differing_sums(*payoffs):
+            return Game._from_tensors(payoffs, "the game", **contents)
+        return TensorGame(payoffs, **contents)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -86,13 +87,13 @@ def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
 def write_game(game: TableGame, path: str | os.PathLike[str]) -> None:
     """Write a game to a file: .csv, .npy, .json, or .nfg (Gambit's normal form).
 
-    The payoffs are read back to the last bit. JSON keeps all of the game; CSV and NFG keep the payoffs and the labels,
-    NFG the name too; NPY keeps only the payoffs. A `TensorGame` is
-    written to JSON or NFG. An existing file is replaced completely or not at all.
+    The payoffs are read back to the last bit. JSON keeps everything; CSV keeps the payoffs and the labels, NFG also the
+    name, and NPY only the payoffs. A `TensorGame` is written to JSON or NFG. An existing file is replaced completely or
+    not at all.
 
     Args:
         game: the game to write.
-        path: of the file; its ending selects the format.
+        path: the path of the file; its ending selects the format.
 
     >>> import tempfile
     >>> game = Game([[3, 0, 0.1], [1, 2, 1 / 3]], noise="laplace", payoff_range=(-5, 5))
@@ -104,20 +105,16 @@ def write_game(game: TableGame, path: str | os.PathLike[str]) -> None:
     target = check_path("path", path)
     try:
         suffix = _check_suffix(target)
-        buffer = io.BytesIO()
         if isinstance(game, TensorGame) and suffix not in (".json", ".nfg"):
             raise InputError(f"a file {suffix} holds one matrix; accepted for {game.name}: .json or .nfg.")
-        if suffix == ".npy":
-            assert isinstance(game, Game)
-            np.save(buffer, game.payoff, allow_pickle=False)
-        else:
-            buffer.write(_TEXT_FORMATS[suffix][1](game).encode())
+        content = _FORMATS[suffix][1](game)
+        data = content.encode() if isinstance(content, str) else content
     except UnicodeEncodeError as error:
         wrong = error.object[error.start]
         raise InputError(f"{path}: a name or label holds {wrong!r}, which is not a character; replace it.") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    write_whole(path, buffer.getvalue())
+    write_whole(path, data)
 
 
 def _bytes(path: Path) -> bytes:
@@ -147,7 +144,7 @@ def _decode(data: bytes) -> str:
 
 
 def _parse_npy(data: bytes) -> dict[str, Any]:
-    """Read a matrix that `numpy.save` wrote. Nothing is unpickled, so no code of the file runs."""
+    """Return the matrix in a file that `numpy.save` wrote. Nothing is unpickled, so no code in the file runs."""
     try:
         array = np.load(io.BytesIO(data), allow_pickle=False)
     except Exception as error:  # a damaged header raises anything: SyntaxError, TokenError, MemoryError, ...
@@ -165,8 +162,14 @@ def _parse_npy(data: bytes) -> dict[str, Any]:
     return {"payoff": array}
 
 
+def _npy(game: Game) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, game.payoff, allow_pickle=False)
+    return buffer.getvalue()
+
+
 def _parse_json(text: str) -> dict[str, Any]:
-    """Read a list of rows, or an object with the arguments of `Game`."""
+    """Return the arguments of a game in JSON: a list of rows, or an object with the arguments."""
     contents = _load_json(text)
     if isinstance(contents, list):
         contents = {"payoff": contents}
@@ -192,7 +195,7 @@ def _parse_json(text: str) -> dict[str, Any]:
 
 
 def _check_numbers(entries: list[Any], place: str) -> None:
-    """Reject what is not a number in nested lists: NumPy would take "1", true and null for numbers."""
+    """Reject entries of nested lists that are not numbers: NumPy would convert "1", true and null to numbers."""
     for number, entry in enumerate(entries):
         here = f"{place}[{number}]"
         if isinstance(entry, list) and here.count("[") < _MOST_NESTED:
@@ -226,7 +229,7 @@ def _load_json(text: str) -> Any:
 
 
 def _json_text(game: Game | TensorGame) -> str:
-    """Return all of the game, with a line per row of the payoffs, or per player, so that people can read it."""
+    """Return the JSON of a game, with a line per row or per player of the payoffs, so that people can read it."""
     keys = _OF_TENSORS if isinstance(game, TensorGame) else _OF_MATRIX
     others = {"noise": str(game.noise), "payoff_ranges": game.ranges}
     entries = {key: json.dumps(others[key] if key in others else getattr(game, key)) for key in keys if key != keys[1]}
@@ -235,8 +238,8 @@ def _json_text(game: Game | TensorGame) -> str:
     return "{\n  " + ",\n  ".join(f'"{key}": {entries[key]}' for key in keys) + "\n}\n"
 
 
-# CSV: a line per row of the payoffs, between commas, semicolons or tabs, with labels or without. Between semicolons or
-# tabs, payoffs may have decimal commas, as spreadsheets write them in much of the world.
+# CSV: a line per row of the payoffs, with commas, semicolons or tabs between cells, with labels or without. Payoffs
+# between semicolons or tabs may have decimal commas, as spreadsheets write them in much of the world.
 
 _WITH_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*", re.ASCII)
 
@@ -267,7 +270,7 @@ def _parse_csv(text: str) -> dict[str, Any]:
     contents: dict[str, Any] = {}
     if has_header:
         header = rows[0].cells
-        # Some programs leave out the corner; an empty first cell is one.
+        # Some programs leave out the corner; an empty first cell is a corner.
         has_corner = labelled and (len(header) == width or not header[0].strip())
         contents["column_labels"] = header[has_corner:]
         if len(header) - has_corner != width - labelled:
@@ -281,11 +284,11 @@ def _parse_csv(text: str) -> dict[str, Any]:
 
 
 def _rows(text: str) -> tuple[list[_Row], bool]:
-    """Return the rows that are not empty, and True if their numbers have decimal commas."""
+    """Return the rows that are not empty, and True if the numbers have decimal commas."""
     numbered = list(_lines(text))
     numbers, lines = [number for number, _ in numbered], [line for _, line in numbered]
     bare = [line for line in re.sub(r'"[^"]*"', "", "".join(lines)).splitlines() if line.strip()]
-    # The comma comes last: it may be the decimal sign of a file with semicolons.
+    # The comma is tried last: it may be the decimal sign of a file with semicolons.
     delimiter = next((sign for sign in "\t;" if bare and all(sign in line for line in bare)), ",")
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
@@ -295,7 +298,7 @@ def _rows(text: str) -> tuple[list[_Row], bool]:
             f"line {numbers[reader.line_num - 1]} is not CSV ({error}); accepted: cells between commas, semicolons or "
             "tabs. Close the quotes on that line."
         ) from None
-    # Between commas such a cell was in quotes, and 1,234 may well be a thousand and more.
+    # In a file with commas between cells, such a cell was in quotes, and 1,234 may be more than a thousand.
     return rows, delimiter != "," and any(_WITH_COMMA.fullmatch(cell) for row in rows for cell in row.cells)
 
 
@@ -309,7 +312,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _find_labels(rows: list[_Row]) -> tuple[bool, bool]:
-    """Return True for the first row, and for the first column, if they are labels."""
+    """Return whether the first row, and whether the first column, are labels."""
     first = rows[0]
     if len(rows) > 1 and len(first.cells) > 1 and not first.cells[0].strip():
         return True, True
@@ -364,12 +367,13 @@ def _csv_text(game: Game) -> str:
     return buffer.getvalue()
 
 
-_TEXT_FORMATS: dict[str, tuple[Callable[[str], dict[str, Any]], Callable[[Any], str]]] = {
+_FORMATS: dict[str, tuple[Callable[[Any], dict[str, Any]], Callable[[Any], str | bytes]]] = {  # a reader, a writer
     ".csv": (_parse_csv, _csv_text),
+    ".npy": (_parse_npy, _npy),
     ".json": (_parse_json, _json_text),
     ".nfg": (parse_nfg, nfg_text),
 }
-SUFFIXES = (".csv", ".npy", ".json", ".nfg")
+SUFFIXES = tuple(_FORMATS)
 """The endings of files that hold a game."""
 
 

@@ -15,12 +15,13 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.core.specs import Range
-from coebl.games.random_games import GENERAL_SUM, Seed, Size, generator
-from coebl.games.registry import GAMES
+from coebl.games.random_games import GENERAL_SUM, generator
+from coebl.games.registry import GAMES, Columns, Rows, Seed
 from coebl.games.tensor import TensorGame
 
-Players = Annotated[int, Range(2, 8)]
+Players = Annotated[int, Range(2, 8), "the number of players"]
 Positive = Annotated[float, Range(0, open_low=True)]
+Positives = Annotated[tuple[float, ...], Range(0, open_low=True)]
 
 _MOST_CELLS = 1_000_000  # joint actions of a game with a parameter `players`
 
@@ -75,14 +76,11 @@ def battle_of_the_sexes() -> TensorGame:
 
 
 @GAMES.add("coordination", title="Coordination")
-def coordination(n: Annotated[int, Range(1, 1000)] = 3) -> TensorGame:
+def coordination(n: Annotated[int, Range(1, 1000), "the number of actions"] = 3) -> TensorGame:
     """Both earn 1 if they choose the same of n actions, else nothing.
 
     Payoffs: the identity matrix to both.
     2^n - 1 equilibria: both play uniformly on the same set of k actions, which pays 1/k.
-
-    Args:
-        n: the number of actions.
     """
     return TensorGame((np.eye(n), np.eye(n)))
 
@@ -100,19 +98,14 @@ def shapley() -> TensorGame:
 
 @GAMES.add("travellers-dilemma", title="Traveller's dilemma")
 def travellers_dilemma(
-    high: Annotated[int, Range(1, 1000)] = 10,
-    low: Annotated[int, Range(0, 1000)] = 2,
-    bonus: Annotated[float, Range(1, open_low=True)] = 2.0,
+    high: Annotated[int, Range(1, 1000), "the highest price"] = 10,
+    low: Annotated[int, Range(0, 1000), "the lowest price"] = 2,
+    bonus: Annotated[float, Range(1, open_low=True), "what the lower price earns from the other traveller"] = 2.0,
 ) -> TensorGame:
     """Two travellers name a price; both get the lower one, and the traveller who named it a bonus from the other.
 
     Actions are the integers from low to high. Basu (1994), with prices up to 100.
     The unique equilibrium is (low, low), far below what both would get with high prices.
-
-    Args:
-        high: the highest price.
-        low: the lowest price.
-        bonus: what the traveller with the lower price gets from the other.
     """
     if low >= high:
         raise InputError(f"travellers-dilemma: low is {low}; accepted: less than high, {high}.")
@@ -123,19 +116,16 @@ def travellers_dilemma(
 
 @GAMES.add("cournot", title="Cournot competition")
 def cournot(
-    players: Players = 2, most: Annotated[int, Range(1, 100)] = 8, demand: Positive = 12.0, cost: float = 0.0
+    players: Players = 2,
+    most: Annotated[int, Range(1, 100), "the largest quantity"] = 8,
+    demand: Annotated[Positive, "the price of the first unit"] = 12.0,
+    cost: Annotated[float, "the cost of a unit"] = 0.0,
 ) -> TensorGame:
     """Firms choose quantities, and the price falls with their sum.
 
     Actions are the quantities 0 .. most; a firm earns (max(0, demand - sum) - cost) times its quantity. Cournot (1838).
     With two firms the pure equilibria are (4, 4), (3, 5) and (5, 3): 4 = (demand - cost) / 3 is that of real
     quantities, and the two others exist because quantities are integers. Together they would earn most with a sum of 6.
-
-    Args:
-        players: the number of firms.
-        most: the largest quantity.
-        demand: the price of the first unit.
-        cost: the cost of a unit.
     """
     quantities = _joint("cournot", players, most + 1)
     price = np.maximum(0.0, demand - quantities.sum(axis=0))
@@ -143,15 +133,12 @@ def cournot(
 
 
 @GAMES.add("bertrand", title="Bertrand competition")
-def bertrand(most: Annotated[int, Range(1, 1000)] = 10) -> TensorGame:
+def bertrand(most: Annotated[int, Range(1, 1000), "the price at which nothing is sold"] = 10) -> TensorGame:
     """Two firms choose prices, and the cheaper one sells to all.
 
     Actions are the prices 0 .. most; most - p units are sold at the lower price p, half by each firm if prices are
     equal. There are no costs. Bertrand (1883).
     The pure equilibria are (0, 0) and (1, 1), far below the price most / 2 at which firms would earn most together.
-
-    Args:
-        most: the price at which nothing is sold.
     """
     prices = np.arange(most + 1.0)
     share = (np.sign(np.subtract.outer(prices, prices)) * -1 + 1) / 2  # 1 if the row player is cheaper, 1/2 if equal
@@ -159,14 +146,13 @@ def bertrand(most: Annotated[int, Range(1, 1000)] = 10) -> TensorGame:
 
 
 @GAMES.add("first-price-auction", title="First-price auction")
-def first_price_auction(values: Annotated[tuple[float, ...], Range(0, open_low=True)] = (5.0, 3.0)) -> TensorGame:
+def first_price_auction(
+    values: Annotated[Positives, "the object's worth to each bidder, written 5/3; two to eight bidders"] = (5.0, 3.0),
+) -> TensorGame:
     """Bidders who know each other's values bid integers; the highest bid wins, and is paid.
 
     Bids are 0, 1, ... up to the largest value. Equal highest bids win with equal chances.
     With the values 5 and 3 the pure equilibria are (3, 2), (3, 3) and (4, 3).
-
-    Args:
-        values: what the object is worth to each bidder, written 5/3; two to eight bidders.
     """
     if not 2 <= len(values) <= 8:
         raise InputError(f"first-price-auction: values has {len(values)} numbers; accepted: two to eight.")
@@ -191,17 +177,14 @@ def jordan() -> TensorGame:
 
 @GAMES.add("congestion", title="Congestion")
 def congestion(
-    players: Players = 3, slopes: Annotated[tuple[float, ...], Range(0, open_low=True)] = (1.0, 2.0)
+    players: Players = 3,
+    slopes: Annotated[Positives, "the slope of each road's delay, written 1/2"] = (1.0, 2.0),
 ) -> TensorGame:
     """Each player chooses a road, whose delay grows with the number of players on it.
 
     The payoff is minus the slope of the road times the players on it. Rosenthal (1973).
     With three players and the slopes 1 and 2 the pure equilibria are the three joint actions with two players on the
     first road: each has the delay 2. Any such game has a pure equilibrium, a minimum of its potential.
-
-    Args:
-        players: the number of players.
-        slopes: of the delay of each road, written 1/2.
     """
     roads = _joint("congestion", players, len(slopes)).astype(np.int64)
     on_road = np.stack([(roads == road).sum(axis=0) for road in range(len(slopes))])
@@ -210,17 +193,16 @@ def congestion(
 
 
 @GAMES.add("public-goods", title="Public goods")
-def public_goods(players: Players = 3, tokens: Annotated[int, Range(1, 100)] = 1, factor: Positive = 2.0) -> TensorGame:
+def public_goods(
+    players: Players = 3,
+    tokens: Annotated[int, Range(1, 100), "the tokens of each player"] = 1,
+    factor: Annotated[Positive, "the factor by which the pool is multiplied"] = 2.0,
+) -> TensorGame:
     """Each player keeps tokens or gives them to a pool, which is multiplied and split evenly among all.
 
     Actions are the tokens given, 0 .. tokens. A player earns what it keeps plus factor / players of the pool.
     If the factor is above 1 and below the number of players, as by default, the unique equilibrium is that no one gives
     anything, which pays `tokens`; all would earn most if everyone gave everything.
-
-    Args:
-        players: the number of players.
-        tokens: the tokens of each player.
-        factor: by which the pool is multiplied.
     """
     given = _joint("public-goods", players, tokens + 1)
     return TensorGame([tokens - own + factor / players * given.sum(axis=0) for own in given])
@@ -228,18 +210,15 @@ def public_goods(players: Players = 3, tokens: Annotated[int, Range(1, 100)] = 1
 
 @GAMES.add("random-general-sum", title="Random, general-sum")
 def random_general_sum(
-    m: Size = 10, n: Size = 10, correlation: Annotated[float, Range(-1, 1)] = 0.0, seed: Seed = 0
+    m: Rows = 10,
+    n: Columns = 10,
+    correlation: Annotated[float, Range(-1, 1), "the correlation of both players' payoffs in a cell"] = 0.0,
+    seed: Seed = 0,
 ) -> TensorGame:
     """Normal payoffs with a correlation between those of the two players.
 
     m x n, A_ij and B_ij ~ N(0, 1). With the correlation -1 the game is zero-sum, with 1 both have the same payoffs.
     The equilibria are not known.
-
-    Args:
-        m: the number of the row player's actions.
-        n: the number of the column player's actions.
-        correlation: of the payoffs of both players in a cell.
-        seed: the same seed gives the same game.
     """
     row, other = generator(seed, GENERAL_SUM).standard_normal((2, m, n))
     return TensorGame((row, correlation * row + math.sqrt(1 - correlation**2) * other))

@@ -1,4 +1,4 @@
-"""The games between genomes that have exact oracles at any number of genes; `coebl.games.catalogue` names them.
+"""Games between genomes that have exact oracles for any number of genes; `coebl.games.catalogue` names them.
 
 In formulas x and y are genomes, |x| the number of ones of x, and 1^n the genome of n ones.
 """
@@ -36,22 +36,21 @@ def law_of_count(policy: Floats) -> Floats:
 
 
 def _ones(genome: Ints) -> Ints:
-    """Return the number of ones of genomes, (..., n): (...). With int32, a search spends a fifth of the time on it."""
+    """Return the number of ones of genomes, (..., n): (...). With int32 a search takes a fifth of the time for it."""
     count: Ints = genome.sum(axis=-1, dtype=np.int32)
     return count
 
 
 class CountGame(GenomeGame):
-    """A game whose payoff depends on the numbers of ones alone.
+    """A game whose payoff depends only on the numbers of ones.
 
     Its value is that of the (n + 1) x (n + 1) matrix game of the counts, which the solver certifies.
 
     Args:
-        payoff: the payoff of k ones against l ones: a function of two arrays of counts, or the table,
-            (n + 1, n + 1).
-        n: the number of genes; that of the table by default.
-        payoff_range: the ends between which the payoffs lie; by default the least and the largest payoff.
-        **options: those of `GenomeGame`.
+        payoff: the payoff of k ones against l ones: a function of two arrays of counts, or a table, (n + 1, n + 1).
+        n: the number of genes; by default that of the table.
+        payoff_range: the limits of the payoffs; by default the smallest and the largest payoff.
+        **options: the options of `GenomeGame`.
 
     >>> game = CountGame(lambda k, l: np.sign(k - l) * (k > 0), n=100)
     >>> game.value, game.response(0, np.full((1, 100), 0.5))
@@ -83,7 +82,7 @@ class CountGame(GenomeGame):
         return payoffs
 
     def payoffs_of_pairs(self, x: Ints, y: Ints, i: Ints | None = None, j: Ints | None = None) -> Floats:
-        """Return the payoffs of pairs, as `GenomeGame` does; every genome is counted once."""
+        """Return the payoffs of pairs, as `GenomeGame` does, but count the ones of every genome once."""
         k, l = (_ones(self._bare(seat, side.swapaxes(0, 1))).T for seat, side in enumerate((x, y)))
         if i is not None and j is not None:
             k, l = np.take_along_axis(k, i, axis=1), np.take_along_axis(l, j, axis=1)
@@ -96,7 +95,7 @@ class CountGame(GenomeGame):
         return optimal
 
     def _earned(self, seat: int, policy: Floats) -> Floats:
-        """Return what each count of a seat earns against the opponent's policy: (..., n + 1)."""
+        """Return the payoff of each count of a seat against the opponent's policy: (..., n + 1)."""
         view = self.table.T if seat == 0 else -self.table
         return times(law_of_count(policy), view, self.einsum)
 
@@ -138,7 +137,7 @@ class Diagonal(_OnesWin, CountGame):
 
     Args:
         n: the number of genes.
-        **options: those of `GenomeGame`.
+        **options: the options of `GenomeGame`.
 
     >>> half = np.full((1, 3), 0.5)
     >>> Diagonal(3).response(0, half), Diagonal(3).expected(half, np.ones((1, 3)))
@@ -150,14 +149,14 @@ class Diagonal(_OnesWin, CountGame):
 
 
 class BinaryDiagonal(CountGame):
-    """Diagonal as the runtime papers have it: 1 if |x| >= |y|, else 0.
+    """Diagonal as the runtime papers define it: 1 if |x| >= |y|, else 0.
 
-    Its value is 1: 1^n wins against everything, so every genome of the column player is optimal as far as the value
-    goes. The papers look for 1^n on both sides, its only undominated genomes: these are its targets.
+    Its value is 1: 1^n wins against everything, so every genome of the column player guarantees the value. The papers
+    search for 1^n, the only undominated genome of each player: it is the target.
 
     Args:
         n: the number of genes.
-        **options: those of `GenomeGame`.
+        **options: the options of `GenomeGame`.
 
     >>> BinaryDiagonal(3).is_target(1, np.array([[1, 1, 1], [1, 1, 0]]))
     array([ True, False])
@@ -177,8 +176,8 @@ class BiggerNumber(_OnesWin):
 
     Args:
         n: the number of genes.
-        shuffle: true if the order of significance is drawn for each seed, the same for both players.
-        **options: those of `GenomeGame`.
+        shuffle: true if the order of significance, the same for both players, is drawn for each seed.
+        **options: the options of `GenomeGame`.
 
     >>> BiggerNumber(3).payoffs(np.array([[1, 0, 0]]), np.array([[0, 1, 1]]))
     array([1.])
@@ -225,8 +224,8 @@ class Bilinear(GenomeGame):
     Args:
         n: the number of genes.
         alpha: the equilibrium share of the column player, in 0 .. 1.
-        beta: that of the row player.
-        **options: those of `GenomeGame`.
+        beta: the equilibrium share of the row player.
+        **options: the options of `GenomeGame`.
 
     >>> game = Bilinear(4, alpha=0.5, beta=0.25)
     >>> game.response(0, np.ones((1, 4))), game.is_optimal(0, np.array([[0, 0, 1, 0], [1, 1, 0, 0]]))
@@ -249,7 +248,7 @@ class Bilinear(GenomeGame):
         return expected
 
     def _slope(self, seat: int, policy: Floats) -> Floats:
-        """Return what a share of 1 instead of 0 earns a seat."""
+        """Return the gain of a seat if its share of ones is 1 instead of 0."""
         mean: Floats = policy.mean(axis=-1)
         return mean - self.alpha if seat == 0 else self.beta - mean
 
@@ -271,22 +270,22 @@ class Marginals(NamedTuple):
     row: Floats  # (n,)
     column: Floats  # (n,)
     value: float
-    gap: float  # the sum of what best responses gain: 0 up to rounding
+    gap: float  # the sum of the gains of best responses: 0 up to rounding
 
 
 class GeneBilinear(GenomeGame):
     """A payoff that is linear in the genes of each player: constant + own'x + other'y + x' pairs y.
 
-    A policy matters through its marginals alone, and a best response sets each gene by the sign of its slope. The
-    equilibrium is a linear program in 2n variables; best responses to its answer certify it.
+    Only the marginals of a policy matter, and a best response sets each gene by the sign of its slope. The equilibrium
+    is the solution of a linear program in 2n variables, and best responses certify it.
 
     Args:
         constant: the payoff of all zeros.
         own: the effect of each gene of the row player: (n,).
         other: likewise for the column player.
         pairs: the effect of each pair of genes: (n, n).
-        payoff_range: the ends between which the payoffs lie; by default bounds that the coefficients imply.
-        **options: those of `GenomeGame`.
+        payoff_range: the limits of the payoffs; by default bounds that the coefficients imply.
+        **options: the options of `GenomeGame`.
 
     >>> game = GeneBilinear(0.0, own=[1.0, 0.25], other=[1.0, 0.5], pairs=[[-2.0, 0.0], [0.0, 0.0]])
     >>> game.value, game.equilibrium.row, game.equilibrium.column
@@ -319,17 +318,16 @@ class GeneBilinear(GenomeGame):
         super().__init__(n, payoff_range=payoff_range or self._bounds(), **options)
 
     def _bounds(self) -> tuple[float, float]:
-        """Return ends of the payoffs, from those of every gene of one player on its own."""
-        positive, negative = np.maximum(self.pairs, 0), np.minimum(self.pairs, 0)
-        high = min(
-            np.maximum(0, self.own + positive.sum(axis=1)).sum() + np.maximum(0, self.other).sum(),
-            np.maximum(0, self.other + positive.sum(axis=0)).sum() + np.maximum(0, self.own).sum(),
-        )
-        low = max(
-            np.minimum(0, self.own + negative.sum(axis=1)).sum() + np.minimum(0, self.other).sum(),
-            np.minimum(0, self.other + negative.sum(axis=0)).sum() + np.minimum(0, self.own).sum(),
-        )
-        return self.constant + float(low), self.constant + float(max(high, low + 1e-12))
+        """Return bounds of the payoffs: the sums of the largest effects of single genes of one player."""
+
+        def highest(own: Floats, other: Floats, pairs: Floats) -> float:
+            positive = np.maximum(pairs, 0)
+            by_row = np.maximum(0, own + positive.sum(axis=1)).sum() + np.maximum(0, other).sum()
+            by_column = np.maximum(0, other + positive.sum(axis=0)).sum() + np.maximum(0, own).sum()
+            return float(min(by_row, by_column))
+
+        high, low = highest(self.own, self.other, self.pairs), -highest(-self.own, -self.other, -self.pairs)
+        return self.constant + low, self.constant + max(high, low + 1e-12)
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
         mixed = (times(row, self.pairs, self.einsum) * column).sum(axis=-1)
@@ -340,7 +338,7 @@ class GeneBilinear(GenomeGame):
         return self._expected(x.astype(np.float64), y.astype(np.float64))
 
     def _slopes(self, seat: int, policy: Floats) -> Floats:
-        """Return what a 1 instead of a 0 of each gene earns a seat: (..., n)."""
+        """Return the gain of a seat if a gene is 1 instead of 0, for each gene: (..., n)."""
         if seat == 0:
             return self.own + times(policy, self.pairs.T, self.einsum)
         return -(self.other + times(policy, self.pairs, self.einsum))
@@ -359,8 +357,8 @@ class GeneBilinear(GenomeGame):
         """The certified equilibrium, computed once, for genomes without masks."""
         from scipy.optimize import linprog
 
-        # The row player maximises own'p + sum t, where t_j <= 0 and t_j <= other_j + (p' pairs)_j: what the column
-        # player's gene j takes away. The multipliers of the last are the column player's marginals.
+        # The row player maximises own'p + sum t, where t_j <= 0 and t_j <= other_j + (p' pairs)_j is the loss by the
+        # column player's gene j. The multipliers of the last inequality are the column player's marginals.
         n = self.n
         found = linprog(
             -np.concatenate([self.own, np.ones(n)]),

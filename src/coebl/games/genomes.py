@@ -1,8 +1,8 @@
 """Games between genomes: an action is a string of n bits, and a policy has the probability of a 1 for each bit.
 
-Nothing here has 2^n entries, except where n is at most 10. A game answers through oracles instead: the payoff of two
-genomes, the expected payoff of two policies, the best response to a policy, the value. To add a game, extend
-`GenomeGame`, or write a function of two batches of genomes (`FunctionGame`).
+No array has 2^n entries unless n is at most 10. A game has oracles instead: the payoff of two genomes, the expected
+payoff of two policies, the best response to a policy, the value. To add a game, extend `GenomeGame`, or write a
+function of two batches of genomes (`FunctionGame`).
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _CERTAIN = 1e-9  # of the payoff range: differences up to here are rounding
 
 
 class GenomeGame(ZeroSumGame):
-    """A two-player zero-sum game between genomes of n genes. Extend it: `_payoffs`, and the oracles that are known.
+    """A two-player zero-sum game between genomes of n genes. A subclass defines `_payoffs`, and oracles if they exist.
 
-    With at most 10 genes every oracle can be left out: all genomes are then listed. Above, a game lacks what it does
-    not define (`unknown`), and metrics that need it are rejected with the reason.
+    With at most 10 genes all genomes are listed, and no oracle is needed. With more genes, a game lacks the oracles
+    that it does not define (`unknown`), and metrics that need them are rejected with the reason.
 
-    A game with `mask` hides which bit of a gene is which: it is g(x xor s, y xor s'), with s and s' drawn for each
+    A game g with `mask` hides which bit of a gene is which: it is g(x xor s, y xor s'), with s and s' drawn for each
     seed when the game is dealt. Until then its methods are those of g.
 
     Args:
         n: the number of genes.
-        payoff_range: the ends between which the payoffs to the row player lie.
+        payoff_range: the limits of the payoffs to the row player.
         name: the name in tables and messages.
-        noise: the difference between rewards and payoffs: a spec, or a `Noise`.
+        noise: the noise of the rewards: a spec, or a `Noise`.
         mask: true if masks are drawn when the game is dealt.
         spec: the spec that made the game, if one did.
 
@@ -76,7 +76,7 @@ class GenomeGame(ZeroSumGame):
         self.einsum: Callable[..., Any] = np.einsum  # that of the device of its arrays
         self._on_cpu: Self | None = None  # the same game, if this one has its arrays on another device
 
-    # What a game defines, for genomes without masks
+    # The parts that a game defines, for genomes without masks
 
     def _payoffs(self, x: Ints, y: Ints) -> Floats:
         """Return the payoffs of genomes, (..., n), to the row player: (...)."""
@@ -88,13 +88,13 @@ class GenomeGame(ZeroSumGame):
         return expected
 
     def _answer(self, seat: int, policy: Floats) -> Ints:
-        """Return a genome that is a best response of a seat to the opponent's policy, (..., n)."""
+        """Return a genome of a seat that is a best response to the opponent's policy: (..., n)."""
         listed: Ints = np.asarray(genomes(self.n), like=policy)
         best: Ints = listed[self._against(seat, policy).argmax(axis=-1)]
         return best
 
     def _response(self, seat: int, policy: Floats) -> Floats:
-        """Return what a best response of a seat earns against the opponent's policy, (..., n): (...)."""
+        """Return the payoff of a seat's best response to the opponent's policy, (..., n): (...)."""
         answer = self._answer(seat, policy).astype(np.float64)
         return self._expected(answer, policy) if seat == 0 else -self._expected(policy, answer)
 
@@ -116,27 +116,22 @@ class GenomeGame(ZeroSumGame):
         return (self._on_cpu or self)._with(masks=None).to_matrix()
 
     def _against(self, seat: int, policy: Floats) -> Floats:
-        """Return what each of all 2^n genomes of a seat earns against the opponent's policy: (..., 2^n)."""
+        """Return the payoff of each genome of a seat against the opponent's policy: (..., 2^n)."""
         matrix: Floats = np.asarray(self._listed.own_view(SEATS[seat]).payoff.T, like=policy)
         return times(_probabilities(policy), matrix, self.einsum)
 
-    # What metrics, learners and searches use
+    # The interface of metrics, learners and searches
 
     @property
     def unknown(self) -> frozenset[str]:
-        """The oracles that it lacks, out of "expected", "response" and "value". Those that it has are exact."""
+        """The oracles that the game lacks, out of "expected", "response" and "value". The others are exact."""
         if self.n <= MOST_LISTED:
             return frozenset()
         hooks = {"expected": "_expected", "response": "_answer", "value": "_value"}
         return frozenset(name for name, hook in hooks.items() if getattr(type(self), hook) is getattr(GenomeGame, hook))
 
     def payoffs(self, x: Ints, y: Ints) -> Floats:
-        """Return the payoffs to the row player, without noise: (...).
-
-        Args:
-            x: genomes of the row player: (..., n).
-            y: genomes of the column player, likewise.
-        """
+        """Return the payoffs to the row player of its genomes x against genomes y, both (..., n), without noise."""
         for name, genome in (("x", x), ("y", y)):
             if np.shape(genome)[-1:] != (self.n,):
                 raise InputError(f"{name} has shape {np.shape(genome)}; accepted: genomes of {self.n} genes.")
@@ -148,7 +143,7 @@ class GenomeGame(ZeroSumGame):
         Args:
             x: genomes of the row player: (runs, genomes, n).
             y: genomes of the column player, likewise.
-            i: the number of the genome x of each query, (runs, queries); None if pairs are listed one to one.
+            i: the index in x of the genome of each query, (runs, queries); None if x and y are the pairs, in order.
             j: likewise for y.
         """
         if i is not None and j is not None:
@@ -158,32 +153,17 @@ class GenomeGame(ZeroSumGame):
         return payoffs
 
     def expected(self, row: Floats, column: Floats) -> Floats:
-        """Return the expected payoff of policies to the row player: (...).
-
-        Args:
-            row: marginals of the row player: (..., n).
-            column: marginals of the column player, likewise.
-        """
+        """Return the expected payoff to the row player of the policies row and column, marginals (..., n): (...)."""
         self._need("expected")
         return self._expected(self._bare(0, row), self._bare(1, column))
 
     def response(self, seat: int, policy: Floats) -> Floats:
-        """Return the most that a seat can earn against the opponent's policy: (...).
-
-        Args:
-            seat: 0 for the row player, 1 for the column player, who earns the negative payoff.
-            policy: marginals of the opponent: (..., n).
-        """
+        """Return the largest payoff of a seat, 0 for row or 1 for column, against the opponent's policy, (..., n)."""
         self._need("response")
         return self._response(seat, self._bare(1 - seat, policy))
 
     def answer(self, seat: int, policy: Floats) -> Ints:
-        """Return a genome that earns `response`: (..., n).
-
-        Args:
-            seat: 0 for the row player, 1 for the column player.
-            policy: marginals of the opponent: (..., n).
-        """
+        """Return a genome of a seat that earns `response` against the opponent's policy: (..., n)."""
         self._need("response")
         return self._bare(seat, self._answer(seat, self._bare(1 - seat, policy)))
 
@@ -194,22 +174,12 @@ class GenomeGame(ZeroSumGame):
         return float(self._value()) if self._on_cpu is None else self._on_cpu.value
 
     def is_optimal(self, seat: int, action: Ints) -> Booleans:
-        """Return true where a genome, played alone, guarantees the value: (...).
-
-        Args:
-            seat: 0 for the row player, 1 for the column player.
-            action: genomes of this player: (..., n).
-        """
+        """Return true where an action of a seat, a genome, (..., n), guarantees the value as a pure strategy: (...)."""
         self._need("response")
         return self._is_optimal(seat, self._bare(seat, action))
 
     def is_target(self, seat: int, action: Ints) -> Booleans:
-        """Return true where a genome is what `until="optimum"` waits for: an optimal one, unless a game is stricter.
-
-        Args:
-            seat: 0 for the row player, 1 for the column player.
-            action: genomes of this player: (..., n).
-        """
+        """Return true where an action of a seat ends a run with `until="optimum"`: by default an optimal genome."""
         return self.is_optimal(seat, action)
 
     def _need(self, oracle: str) -> None:
@@ -220,10 +190,7 @@ class GenomeGame(ZeroSumGame):
             )
 
     def to_matrix(self) -> Game:
-        """Return the game as a matrix of 2^n x 2^n payoffs: at most 10 genes. Labels are the genomes.
-
-        The matrix has the masks of a game that was dealt to one seed, and no masks before that.
-        """
+        """Return the 2^n x 2^n matrix game, labelled by genomes, with the masks of the seed if the game was dealt."""
         if self.n > MOST_LISTED:
             raise InputError(f"{self.name} has 2^{self.n} genomes; accepted for a matrix: at most {MOST_LISTED} genes.")
         if self.masks is not None and len(self.masks[0]) > 1:
@@ -242,12 +209,7 @@ class GenomeGame(ZeroSumGame):
     # Masks
 
     def dealt(self, seeds: Sequence[int], backend: Any = None) -> Self:
-        """Return the game that runs of these seeds play: with their masks, if it has any.
-
-        Args:
-            seeds: of the runs.
-            backend: the device of the genomes; the CPU by default.
-        """
+        """Return the game that runs of these seeds play, with their masks, on the device of a backend or the CPU."""
         from coebl.backend.streams import NATURE, generator  # imports Numba
 
         game = self
@@ -264,12 +226,7 @@ class GenomeGame(ZeroSumGame):
         return game._with(masks=masks, einsum=backend.einsum, _on_cpu=self, **arrays)
 
     def masked(self, row: ArrayLike, column: ArrayLike) -> Self:
-        """Return the game g(x xor row, y xor column).
-
-        Args:
-            row: the mask of the row player's genomes: n bits, or (runs, n).
-            column: likewise for the column player.
-        """
+        """Return the game g(x xor row, y xor column). The masks row and column are n bits, or (runs, n)."""
         masks = []
         for seat, given in zip(SEATS, (row, column), strict=True):
             mask = np.empty((0, 0))
@@ -284,10 +241,10 @@ class GenomeGame(ZeroSumGame):
         return self._with(masks=tuple(masks))
 
     def _bare(self, seat: int, genome: NDArray[Any]) -> NDArray[Any]:
-        """Return genomes or marginals with the mask of a seat applied, which also removes it."""
+        """Return genomes or marginals with the mask of a seat applied; applied twice, it has no effect."""
         return genome if self.masks is None else np.abs(genome - self.masks[seat])
 
-    # What the engine needs
+    # The interface of the engine
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -298,24 +255,21 @@ class GenomeGame(ZeroSumGame):
         return self.payoffs(row, column)
 
     def _content(self) -> tuple[Any, ...]:
-        """Return what equal games share: all but names, and what was computed."""
-        own = {
-            key: value
-            for key, value in vars(self).items()
+        """Return the parts by which games are compared: all but names and cached results."""
+        parts = [
+            (key, _comparable(value))
+            for key, value in sorted(vars(self).items())
             if key not in ("name", "spec", "einsum", "_on_cpu")
             and not isinstance(getattr(type(self), key, None), cached_property)
-        }
-        return type(self), *((key, _comparable(value)) for key, value in sorted(own.items()))
+        ]
+        return type(self), *parts
 
     def fingerprint(self) -> str:
-        """Return a string of everything that its payoffs depend on, for the names of stored results."""
+        """Return a string with everything that the payoffs depend on, for the names of stored results."""
         plain = [(key, value) for key, value in self._content()[1:] if not callable(value)]
         parts = [repr(plain)]
-        codes: list[Any] = [
-            type(self),
-            *(code for key, code in vars(self).items() if callable(code) and key != "einsum"),
-        ]
-        for code in codes:
+        own: list[Any] = [code for key, code in vars(self).items() if callable(code) and key != "einsum"]
+        for code in (type(self), *own):
             with suppress(OSError, TypeError):  # a class or function without a file
                 parts.append(inspect.getsource(code))
         return "\n".join(parts)
@@ -340,7 +294,7 @@ def _comparable(value: Any) -> Any:
 
 
 def genomes(n: int) -> Ints:
-    """Return all genomes of n genes, (2^n, n), in the order of the numbers that they write.
+    """Return all genomes of n genes, (2^n, n), in the order of binary numbers.
 
     >>> genomes(2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -350,7 +304,7 @@ def genomes(n: int) -> Ints:
 
 
 def _probabilities(policy: Floats) -> Floats:
-    """Return the probability of each of all genomes: (..., 2^n)."""
+    """Return the probability of every genome under a policy: (..., 2^n)."""
     chances: Floats = np.ones_like(policy[..., :1])
     for gene in range(policy.shape[-1]):
         one = policy[..., gene, None]
@@ -372,14 +326,14 @@ def times(vectors: Floats, matrix: Floats, einsum: Callable[..., Any] = np.einsu
 class FunctionGame(GenomeGame):
     """A game whose payoffs are a function of two batches of genomes.
 
-    In a file such as mine.py, a function whose first two parameters are x and y, without annotations, is such a game:
-    the spec is mine.py:payoff:n=20, and n is passed on if the function has a parameter n. Payoffs lie in -1 .. 1 there.
+    A function in a file such as mine.py whose first two parameters are x and y, without annotations, is such a game,
+    with payoffs in -1 .. 1. Its spec is mine.py:payoff:n=20; n is passed to the function if it has that parameter.
 
     Args:
-        payoff: returns a payoff to the row player for each pair of rows of x and y, both (runs, n) of 0 and 1.
+        payoff: a function that returns a payoff to the row player per row of x and y, both (runs, n) of 0 and 1.
         n: the number of genes.
-        payoff_range: the ends between which the payoffs lie.
-        **options: those of `GenomeGame`.
+        payoff_range: the limits of the payoffs.
+        **options: the options of `GenomeGame`.
 
     >>> def closest(x, y):
     ...     return 1 - 2 * abs(x - y).mean(axis=-1)

@@ -1,8 +1,7 @@
-"""Games of other libraries, OpenSpiel, Nashpy, Gambit and QuantEcon, and Gambit's normal form, .nfg.
+"""Conversions from and to OpenSpiel, Nashpy, Gambit and QuantEcon, and Gambit's normal form, .nfg.
 
-Each library is imported only when needed. pygambit does not read and write files here. Asked for too many strategies by
-a damaged file, it takes all memory, and its messages do not name the value that is wrong. And files can be read without
-it.
+Each library is imported when it is needed. Files are not read by pygambit, so that they can be read without it: for a
+damaged file with too many strategies it takes all memory, and its messages do not name the value that is wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.text import one_line
 
-# OpenSpiel lists every pure strategy and walks the tree once per pair of them: beyond this, minutes and gigabytes.
+# OpenSpiel lists every pure strategy and walks the tree once per pair: larger games take minutes and gigabytes.
 _MOST_HISTORIES = 100_000
 _MOST_ENTRIES = 250_000
 _MOST_STEPS = 100_000_000
@@ -29,9 +28,9 @@ _SAME_SUM = 1e-9  # relative to the largest payoff
 
 
 class Interchange:
-    """The conversions of a `Game`, or of a `TensorGame`, from and to other libraries.
+    """The conversions of `Game` and `TensorGame` from and to other libraries.
 
-    They are the methods of both: those of `Game` accept two players and a constant sum, those of `TensorGame` any.
+    The methods of `Game` accept games of two players with a constant sum, those of `TensorGame` any game.
     """
 
     name: str
@@ -40,25 +39,21 @@ class Interchange:
     def _from_tensors(
         cls, tensors: Sequence[Floats], what: str, labels: Sequence[Sequence[str] | None], **named: Any
     ) -> Self:
-        """Return a game of this class, from the payoffs and labels of each player; `what` begins a message."""
+        """Return a game of this class from the payoffs and labels of each player; `what` begins error messages."""
         made: Any = cls
         game: Self = made(tensors, labels=labels, **named)
         return game
 
     @classmethod
     def _check_players(cls, count: int, what: str) -> None:
-        """Raise an error if a game of so many players cannot be one of this class."""
+        """Raise an error if this class has no games of so many players."""
 
     @classmethod
     def from_openspiel(cls, game: Any) -> Self:
-        """Return the game of a pyspiel game, or of the name of one such as "matrix_rps".
+        """Convert a game of OpenSpiel: a pyspiel.Game, or a name that `pyspiel.load_game` accepts, "matrix_rps".
 
-        A game that is played in turns or over several rounds becomes a matrix, or a tensor, with one action per pure
-        strategy, if it is small enough for that.
-
-        Args:
-            game: a pyspiel.Game, or a name that `pyspiel.load_game` takes. For a `Game`, of two players and constant
-                sum; for a `TensorGame`, any.
+        A game that is played in turns or over several rounds becomes a matrix or a tensor with one action per pure
+        strategy, if it is small enough.
         """
         pyspiel = require("pyspiel")
         if isinstance(game, str):
@@ -95,11 +90,7 @@ class Interchange:
 
     @classmethod
     def from_nashpy(cls, game: Any) -> Self:
-        """Return the game of a nashpy.Game, which has neither a name nor labels.
-
-        Args:
-            game: a nashpy.Game; for a `Game`, of constant sum.
-        """
+        """Convert a nashpy.Game, which has neither a name nor labels."""
         _check_type(game, require("nashpy").Game, "a nashpy.Game")
         tensors = [np.array(matrix, dtype=np.float64) for matrix in game.payoff_matrices]
         return cls._from_tensors(tensors, "the Nashpy game", [None, None])
@@ -114,17 +105,12 @@ class Interchange:
 
     @classmethod
     def from_gambit(cls, game: Any) -> Self:
-        """Return the game of a pygambit.Game; of one in extensive form, its reduced normal form.
-
-        Args:
-            game: a pygambit.Game; for a `Game`, of two players and constant sum.
-        """
+        """Convert a pygambit.Game; a game in extensive form becomes its reduced normal form."""
         _check_type(game, require("pygambit").Game, "a pygambit.Game")
         what = f"the Gambit game {game.title!r}"
-        # By way of the file's text, because it is the same in all versions of pygambit and keeps numbers as they were
-        # written.
+        # The text of a file is the same in all versions of pygambit, and keeps numbers as they were written.
         try:
-            contents = parse_nfg(game.to_nfg(), tensors=True)
+            contents = parse_nfg(game.to_nfg())
         except InputError as error:
             raise InputError(f"{what}: {error}") from None
         return cls._from_tensors(contents.pop("payoffs"), what, **contents)
@@ -134,20 +120,15 @@ class Interchange:
         pygambit = require("pygambit")
         try:
             return pygambit.read_nfg(io.BytesIO(nfg_text(self).encode()))
-        except ValueError as error:  # version 16 takes only labels in ASCII
-            raise InputError(
-                f"Gambit cannot read the game {self.name!r}: {one_line(error, 200)}; correct that."
-            ) from None
+        except ValueError as error:  # version 16 accepts only labels in ASCII
+            reason = one_line(error, 200)
+            raise InputError(f"Gambit cannot read the game {self.name!r}: {reason}; correct that.") from None
 
     @classmethod
     def from_quantecon(cls, game: Any) -> Self:
-        """Return the game of QuantEcon's NormalFormGame, which has neither a name nor labels.
-
-        Args:
-            game: a quantecon.game_theory.NormalFormGame; for a `Game`, of two players and constant sum.
-        """
+        """Convert a quantecon.game_theory.NormalFormGame, which has neither a name nor labels."""
         _check_type(game, require("quantecon.game_theory").NormalFormGame, "a quantecon.game_theory.NormalFormGame")
-        # A player's array begins with its own axis, then has those of the players after it, then of those before it.
+        # The axes of a player's array are its own, then those of the players after it, then of those before it.
         arrays = [np.array(player.payoff_array, dtype=np.float64) for player in game.players]
         tensors = [np.moveaxis(own, range(game.N), np.roll(range(game.N), -seat)) for seat, own in enumerate(arrays)]
         return cls._from_tensors(tensors, "the QuantEcon game", [None] * game.N)
@@ -169,7 +150,7 @@ def _check_type(game: Any, kind: type, accepted: str) -> None:
 def _load(pyspiel: Any, spec: str) -> Any:
     known = pyspiel.registered_names()
     name = spec.partition("(")[0]
-    if name not in known:  # asked first, because OpenSpiel prints the whole list to the terminal
+    if name not in known:  # for an unknown name, OpenSpiel prints the whole list to the terminal
         raise InputError(f"unknown OpenSpiel game {name!r}{nearest(name, known)} See: pyspiel.registered_names()")
     try:
         return pyspiel.load_game(spec)
@@ -178,12 +159,12 @@ def _load(pyspiel: Any, spec: str) -> Any:
 
 
 def _table_of(pyspiel: Any, game: Any, what: str) -> Any:
-    """Return a game with one action per pure strategy; an `InputError` if that is not possible or too much."""
+    """Return a game with one action per pure strategy; raise an `InputError` if it is impossible or too large."""
     kind, form = game.get_type(), "matrix" if game.num_players() == 2 else "tensor"
-    if not hasattr(pyspiel, f"extensive_to_{form}_game"):
-        raise InputError(
-            f"{what} is not a {form} game, and this OpenSpiel cannot convert it: install a newer open_spiel."
-        )
+    convert = getattr(pyspiel, f"extensive_to_{form}_game", None)
+    if convert is None:
+        repair = "install a newer open_spiel"
+        raise InputError(f"{what} is not a {form} game, and this OpenSpiel cannot convert it: {repair}.")
     if kind.information == pyspiel.GameType.Information.ONE_SHOT and hasattr(pyspiel, f"load_{form}_game"):
         return getattr(pyspiel, f"load_{form}_game")(str(game))  # keeps the names of the actions
     if kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
@@ -196,13 +177,13 @@ def _table_of(pyspiel: Any, game: Any, what: str) -> Any:
         game = pyspiel.convert_to_turn_based(game)
     try:
         _check_size(game, what)
-        return getattr(pyspiel, f"extensive_to_{form}_game")(game)
+        return convert(game)
     except pyspiel.SpielError as error:
         raise InputError(f"OpenSpiel cannot play {what[4:]}: {one_line(error, 200)}; correct its parameters.") from None
 
 
 def _check_size(game: Any, what: str) -> None:
-    """Walk the tree and reject the game as soon as its table is known to be too large."""
+    """Walk the tree, and reject a game whose table is too large as soon as that is known."""
     actions: list[dict[str, int]] = [{} for _ in range(game.num_players())]
     histories = 0
     open_states = [game.new_initial_state()]
@@ -231,7 +212,7 @@ def _check_size(game: Any, what: str) -> None:
 
 
 def _one_line(names: list[str]) -> list[str] | None:
-    """Return labels of one line each: a pure strategy's name has a line per information state."""
+    """Return labels of one line each: OpenSpiel's name of a pure strategy has a line per information state."""
     labels = [
         ", ".join(" ".join(line.split()) for line in name.strip().splitlines()).replace(" --- action = ", ": ")
         for name in names
@@ -242,13 +223,10 @@ def _one_line(names: list[str]) -> list[str] | None:
 # Gambit's normal form: games of any number of players
 
 
-def parse_nfg(text: str, tensors: bool = False) -> dict[str, Any]:
-    """Return the arguments of `Game` in the text of an NFG file, in its payoff form or its outcome form.
+def parse_nfg(text: str) -> dict[str, Any]:
+    """Return the arguments of `TensorGame` in the text of an NFG file, in its payoff form or its outcome form.
 
-    If there are more than two players, or if payoffs do not add up to one constant, or if `tensors` is true, those of
-    `TensorGame`.
-
-    >>> parse_nfg('NFG 1 R "small" { "A" "B" } { { "up" "down" } { "left" } } "" 1/2 -1/2 3 -3')["payoff"]
+    >>> parse_nfg('NFG 1 R "small" { "A" "B" } { { "up" "down" } { "left" } } "" 1/2 -1/2 3 -3')["payoffs"][0]
     array([[0.5],
            [3. ]])
     """
@@ -276,16 +254,14 @@ def parse_nfg(text: str, tensors: bool = False) -> dict[str, Any]:
     # The first player's action varies fastest.
     payoffs = np.array(entries, dtype=np.float64).reshape(*reversed(shape), len(players))
     own = [payoffs[..., player].T for player in range(len(players))]
-    named = {"name": title} if title.strip() else {}
-    if tensors or len(players) > 2 or differing_sums(*own):
-        seats = {"seats": players} if all(players) and len(set(players)) == len(players) else {}
-        return {"payoffs": own, "labels": labels, **seats, **named}
-    given = {"row_labels": labels[0], "column_labels": labels[1]}
-    return {"payoff": own[0], **{key: names for key, names in given.items() if names}, **named}
+    named: dict[str, Any] = {"name": title} if title.strip() else {}
+    if all(players) and len(set(players)) == len(players):
+        named["seats"] = players
+    return {"payoffs": own, "labels": labels, **named}
 
 
 def nfg_text(game: Any) -> str:
-    """Return the game in Gambit's normal form, payoff form, which Gambit's programs read too.
+    """Return the game in the payoff form of Gambit's normal form.
 
     >>> from coebl import Game
     >>> print(nfg_text(Game([[1, 2]], name="small", column_labels=["left", "right"])))
@@ -310,7 +286,7 @@ def nfg_text(game: Any) -> str:
 
 
 def differing_sums(row: Floats, column: Floats) -> str:
-    """Return two cells in which the payoffs of two players add up to different numbers, in words; else "".
+    """Return a description of two cells in which the payoffs add up to different numbers; "" if there are none.
 
     >>> differing_sums(np.array([[1.0, 2.0]]), np.array([[-1.0, 3.0]]))
     'in row 0, column 0 the payoffs add up to 0, in row 0, column 1 to 5'
@@ -350,11 +326,11 @@ def _outcomes(tokens: _Tokens, players: int) -> list[tuple[float, ...]]:
 
 
 class _Tokens:
-    """The words of an NFG file, in order. A comma is a space."""
+    """The words of an NFG file, in order. A comma separates words, as a space does."""
 
-    # Gambit writes quotes and backslashes after a backslash, and leaves single backslashes alone when it reads.
-    # A quote that is never closed takes the rest of the file: to look for its end once more from every later quote
-    # would take hours.
+    # Gambit writes a backslash before quotes and backslashes, and keeps other backslashes when it reads a file.
+    # A quote that is never closed takes the rest of the file: to search for its end from every later quote would take
+    # hours.
     _pattern = re.compile(r'[\s,]+|("(?:[^"\\]|\\.)*"|[{}]|[^\s,{}"]+)|(").*', re.DOTALL)
 
     def __init__(self, text: str) -> None:
@@ -375,7 +351,7 @@ class _Tokens:
         return range(len(self._words) - self._next)
 
     def fault(self, accepted: str) -> InputError:
-        """Return the error that the word just taken is wrong."""
+        """Return the error about the last word taken."""
         if self._next > len(self._words):
             return InputError(f"the file ends early; accepted here: {accepted}. Complete it in Gambit's NFG format.")
         word, start = self._words[self._next - 1]
@@ -409,7 +385,7 @@ class _Tokens:
         return int(word)
 
     def number(self) -> float:
-        """Take a decimal or a rational, to the nearest float."""
+        """Take a decimal or a rational number, and return the nearest float."""
         word = self.take()
         numerator, slash, denominator = word.partition("/")
         value = math.nan
@@ -426,7 +402,7 @@ class _Tokens:
 
 
 def _quoted(text: str, what: str, is_label: bool = False) -> str:
-    """Return a string in quotes; reject one that Gambit would read back as another."""
+    """Return a string in quotes; reject a string that Gambit would read differently."""
     if re.search(r'\\(["\\]|$)', text):
         raise InputError(
             f"{what} {shorten(text)} has a backslash before a quote, a backslash or its end; accepted in .nfg: "

@@ -12,15 +12,16 @@ from coebl.core.arrays import Floats
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 
-Sigma = Annotated[float, Range(0, 1e100)]  # as payoffs in a match: rewards can be added up and squared
+# At most 1e100, as payoffs in a match, so that rewards can be added up and squared
+Sigma = Annotated[float, Range(0, 1e100), "the standard deviation of the noise"]
 
 
 @dataclass(frozen=True)
 class Noise(Component):
     """A noise model.
 
-    Randomness and payoffs are separate: `draw` takes numbers from the caller's generator and does not depend on the
-    game, `reward` turns payoffs and such numbers into rewards. So the same draws can be used for any actions.
+    Randomness and payoffs are separate: `draw` takes numbers from a generator and does not depend on the game, and
+    `reward` combines payoffs with these numbers. So the same draws can be used for any actions.
 
     >>> noise = parse_noise("laplace:sigma=0.5")
     >>> draw = noise.draw(np.random.default_rng(0), 4)
@@ -29,31 +30,20 @@ class Noise(Component):
     """
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        """Return independent, identically distributed random numbers, one per reward.
-
-        Args:
-            random: the generator to draw from.
-            size: the shape of the result.
-        """
+        """Return an array of this size with independent, identically distributed numbers from the generator random."""
         raise NotImplementedError
 
     def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:
-        """Return the observed reward: by default the payoff plus the draw.
+        """Return the observed rewards for payoffs and the numbers of a draw: by default their sum.
 
-        Args:
-            payoff: the payoffs of the actions.
-            draw: numbers from `draw`, of the same shape.
-            payoff_range: the ends between which payoffs are known to lie.
+        A noise may also depend on payoff_range, the limits between which payoffs are known to lie.
         """
         return payoff + draw
 
     def deviation(self, payoff_range: tuple[float, float]) -> float:
-        """Return the standard deviation of the reward of a payoff in the middle of the range, a learner's unit.
+        """Return the standard deviation of the reward of a payoff in the middle of payoff_range, a learner's unit.
 
         By default it is measured, on 65,536 draws from a fixed seed.
-
-        Args:
-            payoff_range: the ends between which payoffs are known to lie.
 
         >>> parse_noise("laplace:sigma=0.5").deviation((0.0, 1.0)), parse_noise("bernoulli").deviation((0.0, 1.0))
         (0.5, 0.5)
@@ -81,11 +71,7 @@ NOISES = Registry("noise", "noises", base=Noise)
 @NOISES.add("gaussian", title="Gaussian")
 @dataclass(frozen=True)
 class Gaussian(_Scaled):
-    """Normal, with standard deviation sigma. The paper's noise, with sigma = 1.
-
-    Args:
-        sigma: the standard deviation of the noise.
-    """
+    """Normal, with standard deviation sigma. The paper uses sigma = 1."""
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         return self.sigma * random.standard_normal(size)
@@ -94,15 +80,10 @@ class Gaussian(_Scaled):
 @NOISES.add("misstated", title="Misstated")
 @dataclass(frozen=True)
 class Misstated(Gaussian):
-    """Normal, with standard deviation sigma, while learners receive another value for it.
-
-    Args:
-        sigma: the standard deviation of the noise.
-        told: the standard deviation that learners receive.
-    """
+    """Normal, with standard deviation sigma, while learners receive another value for it."""
 
     sigma: Sigma = 2.0
-    told: Annotated[float, Range(0, open_low=True)] = 1.0
+    told: Annotated[float, Range(0, open_low=True), "the standard deviation that learners receive"] = 1.0
 
     def deviation(self, payoff_range: tuple[float, float]) -> float:
         """Return the deviation that learners receive."""
@@ -134,7 +115,7 @@ class Bernoulli(Noise):
         return np.where(draw * (high - low) < payoff - low, high, low)
 
     def deviation(self, payoff_range: tuple[float, float]) -> float:
-        """Return half the width of the range: its largest value over all payoffs."""
+        """Return half the width of the range, the largest standard deviation of any payoff's reward."""
         low, high = payoff_range
         return high / 2 - low / 2
 
@@ -142,11 +123,7 @@ class Bernoulli(Noise):
 @NOISES.add("laplace", title="Laplace")
 @dataclass(frozen=True)
 class Laplace(_Scaled):
-    """Laplace (double exponential), scaled to standard deviation sigma.
-
-    Args:
-        sigma: the standard deviation of the noise.
-    """
+    """Laplace (double exponential), scaled to standard deviation sigma."""
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         from coebl.backend import log  # imports Numba
@@ -160,14 +137,9 @@ class Laplace(_Scaled):
 @NOISES.add("student-t", title="Student's t")
 @dataclass(frozen=True)
 class StudentT(Noise):
-    """Student's t with df degrees of freedom, heavy-tailed, scaled to standard deviation sigma.
+    """Student's t with df degrees of freedom, heavy-tailed, scaled to standard deviation sigma."""
 
-    Args:
-        df: the degrees of freedom; fewer have heavier tails.
-        sigma: the standard deviation of the noise.
-    """
-
-    df: Annotated[float, Range(2, open_low=True)] = 3.0
+    df: Annotated[float, Range(2, open_low=True), "the degrees of freedom; fewer have heavier tails"] = 3.0
     sigma: Sigma = 1.0
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
@@ -180,11 +152,7 @@ class StudentT(Noise):
 @NOISES.add("exponential", title="Exponential")
 @dataclass(frozen=True)
 class Exponential(_Scaled):
-    """Exponential, shifted to mean zero, scaled to standard deviation sigma: skewed, with a long tail upwards.
-
-    Args:
-        sigma: the standard deviation of the noise.
-    """
+    """Exponential, shifted to mean zero, scaled to standard deviation sigma: skewed, with a long upper tail."""
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         return self.sigma * (random.standard_exponential(size) - 1)

@@ -13,15 +13,12 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
-from coebl.core.specs import Range, SpecOf
+from coebl.core.specs import Range
 from coebl.games.game import Game
-from coebl.games.registry import GAMES, parse_matrix
+from coebl.games.registry import GAMES, Columns, OtherGame, Rows, Seed, Size, parse_matrix
 
 if TYPE_CHECKING:
     from coebl.games.equilibria import Uniqueness
-
-Size = Annotated[int, Range(1, 5000)]
-Seed = Annotated[int, Range(0)]
 
 # Each family has its own stream, so that one seed gives unrelated games. Another number gives other games.
 _GAUSSIAN, _UNIFORM, _SIGN, _SKEW, _SMOOTH, _SPARSE, _ROBUST_BANDIT, _PERMUTED, _LOW_RANK, GENERAL_SUM = range(1, 11)
@@ -36,73 +33,49 @@ def generator(seed: int, family: int) -> np.random.Generator:
 
 
 @GAMES.add("random-gaussian", title="Random, normal")
-def random_gaussian(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
+def random_gaussian(m: Rows = 10, n: Columns = 10, seed: Seed = 0) -> Game:
     """Independent standard normal payoffs.
 
     m x n, A_ij ~ N(0, 1). The equilibrium is almost surely unique.
-
-    Args:
-        m: the number of the row player's actions.
-        n: the number of the column player's actions.
-        seed: the same seed gives the same game.
     """
     return Game(generator(seed, _GAUSSIAN).standard_normal((m, n)))
 
 
 @GAMES.add("random-uniform", title="Random, uniform")
-def random_uniform(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
+def random_uniform(m: Rows = 10, n: Columns = 10, seed: Seed = 0) -> Game:
     """Independent payoffs, uniform between -1 and 1.
 
     m x n, A_ij ~ U(-1, 1). The equilibrium is almost surely unique.
-
-    Args:
-        m: the number of the row player's actions.
-        n: the number of the column player's actions.
-        seed: the same seed gives the same game.
     """
     return Game(generator(seed, _UNIFORM).uniform(-1, 1, (m, n)), payoff_range=(-1, 1))
 
 
 @GAMES.add("random-sign", title="Random signs")
-def random_sign(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
+def random_sign(m: Rows = 10, n: Columns = 10, seed: Seed = 0) -> Game:
     """Independent payoffs, -1 or 1 with equal chances.
 
     m x n. Ties are common: the equilibrium may well not be unique.
-
-    Args:
-        m: the number of the row player's actions.
-        n: the number of the column player's actions.
-        seed: the same seed gives the same game.
     """
     return Game(generator(seed, _SIGN).choice([-1.0, 1.0], (m, n)), payoff_range=(-1, 1))
 
 
 @GAMES.add("random-skew", title="Random, symmetric")
-def random_skew(n: Size = 10, seed: Seed = 0) -> Game:
+def random_skew(n: Annotated[Size, "the number of each player's actions"] = 10, seed: Seed = 0) -> Game:
     """A symmetric game with normal payoffs: the row player wins with i against j what it loses with j against i.
 
     n x n, A_ij = -A_ji ~ N(0, 1) above the diagonal, 0 on it.
     Value 0, and every optimal strategy of one player is optimal for the other.
-
-    Args:
-        n: the number of each player's actions.
-        seed: the same seed gives the same game.
     """
     upper = np.triu(generator(seed, _SKEW).standard_normal((n, n)), k=1)
     return Game(upper - upper.T)
 
 
 @GAMES.add("random-smooth", title="Random, smooth")
-def random_smooth(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
+def random_smooth(m: Rows = 10, n: Columns = 10, seed: Seed = 0) -> Game:
     """Payoffs that vary smoothly with the numbers of the actions.
 
     m x n, a Gaussian process of mean 0 and variance 1. Actions i and j of the row player correlate by
     exp(-(i - j)² / (2 (m/5)²)), those of the column player likewise with n. Equal across machines up to rounding.
-
-    Args:
-        m: the number of the row player's actions.
-        n: the number of the column player's actions.
-        seed: the same seed gives the same game.
     """
     normal = generator(seed, _SMOOTH).standard_normal((m, n))
     # Covariance: the Kronecker product of both kernels. By einsum, as the rounding of @ depends on the CPU.
@@ -121,18 +94,14 @@ def _kernel_root(count: int) -> Floats:
 
 
 @GAMES.add("random-sparse", title="Random, planted equilibrium")
-def random_sparse(m: Size = 10, n: Size = 10, k: Size = 3, seed: Seed = 0) -> Game:
+def random_sparse(
+    m: Rows = 10, n: Columns = 10, k: Annotated[Size, "the actions that each player uses"] = 3, seed: Seed = 0
+) -> Game:
     """A random game with a planted equilibrium in which each player uses k actions.
 
     m x n. The used actions are a random set, their probabilities within a factor of 3 of each other; every used action
     earns exactly the value at equilibrium, every other one 0.5 less than that to its player.
     Value 0; the equilibrium is almost surely unique.
-
-    Args:
-        m: the number of the row player's actions.
-        n: the number of the column player's actions.
-        k: the number of actions that each player uses at equilibrium.
-        seed: the same seed gives the same game.
     """
     if k > min(m, n):
         raise InputError(f"random-sparse: k is {k}; accepted: at most {min(m, n)}, the smaller of m={m} and n={n}.")
@@ -155,17 +124,13 @@ def _plant(random: np.random.Generator, count: int, k: int) -> tuple[Ints, Float
 
 
 @GAMES.add("random-low-rank", title="Random, low rank")
-def random_low_rank(m: Size = 10, n: Size = 10, rank: Size = 2, seed: Seed = 0) -> Game:
+def random_low_rank(
+    m: Rows = 10, n: Columns = 10, rank: Annotated[Size, "the hidden numbers of an action"] = 2, seed: Seed = 0
+) -> Game:
     """Payoffs that are products of a few hidden numbers per action.
 
     m x n, A = U V' / sqrt(rank), with independent standard normal U, (m, rank), and V, (n, rank). The payoffs have mean
     0 and variance 1.
-
-    Args:
-        m: the number of the row player's actions.
-        n: the number of the column player's actions.
-        rank: the number of hidden numbers of an action.
-        seed: the same seed gives the same game.
     """
     if rank > min(m, n):
         raise InputError(f"random-low-rank: rank is {rank}; accepted: at most {min(m, n)}, as m={m} and n={n}.")
@@ -180,24 +145,17 @@ def robust_bandit(seed: Seed = 0) -> Game:
 
     A_ij ~ N(0.5, 2), the 2 read as a variance, which could not be checked against the source.
     The equilibrium is almost surely unique.
-
-    Args:
-        seed: the same seed gives the same game.
     """
     return Game(generator(seed, _ROBUST_BANDIT).normal(0.5, np.sqrt(2), (10, 5)))
 
 
 @GAMES.add("permuted", title="Permuted game", example="permuted:game=rps")
-def permuted(game: Annotated[str, SpecOf(GAMES)], seed: Seed = 0) -> Game:
+def permuted(game: OtherGame, seed: Seed = 0) -> Game:
     """Another game with its rows and its columns in random order.
 
     Labels stay with their actions. It is for learners that break ties by position, and games whose best action is last.
     Commas of the inner spec are written +: permuted:game=blotto:coins=4+fields=2,seed=3.
     The value is that of the game, and so are the equilibria, relabelled.
-
-    Args:
-        game: the spec of the other game.
-        seed: the same seed gives the same order.
     """
     return permute(parse_matrix(game), seed)
 
@@ -290,9 +248,9 @@ class DriftingGame(Game):
 
 @GAMES.add("drifting", title="Drifting game", example="drifting:game=rps")
 def drifting(
-    game: Annotated[str, SpecOf(GAMES)],
-    every: Annotated[int, Range(1, 10**9)] = 1000,
-    steps: Annotated[int, Range(1, 10**6)] = 1,
+    game: OtherGame,
+    every: Annotated[int, Range(1, 10**9), "the number of rounds from one order to the next"] = 1000,
+    steps: Annotated[int, Range(1, 10**6), "the number of steps in which payoffs move; 1 is a sudden switch"] = 1,
     seed: Seed = 0,
 ) -> Game:
     """Another game whose rows and columns are put in a new random order at regular intervals.
@@ -300,11 +258,5 @@ def drifting(
     The first order is that of the game. With several steps the payoffs move gradually from one order to the next. It is
     for learners that forget. Learners that see the true payoffs cannot play it. Regret uses the value of each round.
     The value is that of the game in rounds in which an order is complete: with one step, in all.
-
-    Args:
-        game: the spec of the other game.
-        every: the number of rounds from one order to the next.
-        steps: the number of steps in which payoffs move to the next order; 1 is a sudden switch.
-        seed: the same seed gives the same orders.
     """
     return DriftingGame(parse_matrix(game), every, steps, seed)

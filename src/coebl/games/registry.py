@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import OTHER_KIND, Entry, Registry
-from coebl.core.specs import split_spec, without_folder
+from coebl.core.specs import Range, SpecOf, split_spec, without_folder
 from coebl.games.game import Game, NamedGame, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game
 from coebl.games.genomes import FunctionGame, GenomeGame
@@ -64,6 +64,13 @@ def _can_be_set(hint: Any) -> bool:
 
 GAMES: Registry[ZeroSumGame | TensorGame] = Registry("game", "games", rejects=_reason_to_reject)
 """The games by name: `for entry in GAMES` goes through them, `GAMES.make(spec)` makes one."""
+
+# Parameters that several games have, with their meaning
+OtherGame = Annotated[str, SpecOf(GAMES), "the spec of the other game"]
+Seed = Annotated[int, Range(0), "the same seed gives the same game"]
+Size = Annotated[int, Range(1, 5000)]
+Rows = Annotated[Size, "the number of the row player's actions"]
+Columns = Annotated[Size, "the number of the column player's actions"]
 
 
 def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame | TensorGame:

@@ -1,4 +1,4 @@
-"""Spaces of actions: the actions of a seat, and the policies over them."""
+"""Spaces: the actions of a seat, and the policies over them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SUM_TOLERANCE = 1e-8
 
 @dataclass(frozen=True)
 class Space:
-    """The actions of a seat: `Indices`, or `Bits`. A policy has `width` numbers; arrays may be those of any library.
+    """The actions of a seat: `Indices` or `Bits`. A policy has `width` numbers. Arrays may be on any device.
 
     >>> space: Space = Indices(3)
     >>> space.width
@@ -31,32 +31,19 @@ class Space:
 
     @property
     def uniforms(self) -> int:
-        """The number of uniform numbers that the draw of an action takes."""
+        """The number of uniform random numbers per action."""
         return 1
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
-        """Return an action per run: (runs, *shape).
-
-        Args:
-            policy: (runs, width).
-            uniform: numbers per run, uniform on [0, 1): (runs, uniforms).
-        """
+        """Return an action, (runs, *shape), of each policy, (runs, width), by uniform numbers, (runs, uniforms)."""
         raise NotImplementedError
 
     def are_policies(self, policies: Floats) -> Booleans:
-        """Return true where policies are valid: (rounds, runs).
-
-        Args:
-            policies: (rounds, runs, width).
-        """
+        """Return true where policies, (rounds, runs, width), are valid: (rounds, runs)."""
         raise NotImplementedError
 
     def fault(self, policy: Floats) -> str | None:
-        """Return why a policy is not valid, to follow "its policy"; None if it is.
-
-        Args:
-            policy: of one run: (width,).
-        """
+        """Return why a policy, (width,), is not valid, as the end of a sentence; None if it is valid."""
         if self.are_policies(policy):
             return None
         return f"{'has NaN' if np.isnan(policy).any() else self._fault(policy)}; accepted: {self.accepted}"
@@ -78,10 +65,10 @@ class Indices(Space):
     accepted = "probabilities >= 0 that sum to 1"
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
-        """Return the first action whose cumulative probability exceeds the uniform number of a run, for each policy."""
+        """Return the first action whose cumulative probability exceeds the uniform number of the run."""
         cumulative = policy.cumsum(axis=1)
         below = cumulative <= uniform * cumulative[:, -1:]
-        below[:, -1] = False  # only a policy that is about to be rejected needs this
+        below[:, -1] = False  # matters only for an invalid policy, which is about to be rejected
         action: Ints = below.argmin(axis=1)  # the first that is not below
         return action
 
@@ -117,7 +104,7 @@ class Bits(Space):
         return self.width
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
-        """Return a genome for each policy, (runs, width): a gene is 1 if its uniform number is below its marginal."""
+        """Return a genome per run, (runs, width): a gene is 1 if its uniform number is below its marginal."""
         genome: Ints = (uniform < policy).astype(np.int8)
         return genome
 

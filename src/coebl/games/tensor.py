@@ -1,4 +1,4 @@
-"""Games in which each player has payoffs of its own: any number of players, and any sum."""
+"""Games of any number of players, each with a tensor of payoffs, which need not add up to zero."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ Between = Literal["independent", "common", "opposite"]
 class TensorGame(TableGame):
     """A game of N players, each with its payoffs, which need not add up to zero.
 
-    A player sees the joint action of the others as one number, in which the last of them varies fastest.
+    To a player, the joint action of the others is one number, in which the action of the last player varies fastest.
 
     Args:
         payoffs: per player, an array (m1, ..., mN) of its payoffs.
         name: the name in tables and messages.
         labels: per player, the names of its actions; by default, or where it is None, their numbers.
         seats: the names of the players; by default row and column, or player1, player2, ...
-        noise: the difference between rewards and payoffs: a spec such as "gaussian:sigma=0.5", or a `Noise`.
-        noise_between: "independent" numbers for each player; one number that is "common" to all; or "opposite", of two
-            players: the second receives minus what the first does. By default independent; opposite if the second
+        noise: the noise of the rewards: a spec such as "gaussian:sigma=0.5", or a `Noise`.
+        noise_between: "independent" noise for each player; "common", the same number for all; or "opposite", for two
+            players: the second receives minus the reward of the first. By default independent; opposite if the second
             matrix is minus the first, so that the runs are those of the zero-sum `Game`.
         payoff_ranges: per player, the range of its payoffs that learners receive; by default, or where it is None, its
-            least and its largest payoff.
+            smallest and its largest payoff.
         spec: the spec that made the game, if one did.
 
     >>> game = TensorGame(([[3, 0], [5, 1]], [[3, 5], [0, 1]]), name="dilemma", labels=[["stay", "tell"]] * 2)
@@ -99,15 +99,15 @@ class TensorGame(TableGame):
 
     @property
     def draws(self) -> int:
-        """The number of nature's numbers per run and round."""
+        """The number of random numbers per run and round."""
         return len(self.payoffs) if self.noise_between == "independent" else 1
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
-        """Return the observed reward of each seat: (runs,).
+        """Return the observed reward of each seat, (runs,).
 
         Args:
             actions: per seat: (runs,).
-            draw: nature's numbers, from `Noise.draw`: (runs,), or (runs, players) if they are independent.
+            draw: numbers from `Noise.draw`: (runs,), or (runs, players) if they are independent.
         """
         played = tuple(actions)
         if self.noise_between == "opposite":
@@ -120,10 +120,7 @@ class TensorGame(TableGame):
         ]
 
     def security(self, seat: str) -> Solution:
-        """Return the certified maximin strategy of a player, `row` of the solution, and what it earns at least.
-
-        Args:
-            seat: the name of the player.
+        """Return the certified maximin strategy of the player in a seat: `row` and `value` of the solution.
 
         >>> round(TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]])).security("row").value, 9)
         1.2
@@ -133,11 +130,11 @@ class TensorGame(TableGame):
         return solve_matrix(self.own_view(seat).payoff)
 
     def against(self, seat: int, strategies: Sequence[Floats]) -> Floats:
-        """Return what each action of a player earns on average against the strategies of the others: (actions,).
+        """Return the mean payoff of each action of a player against the strategies of the others: (actions,).
 
         Args:
             seat: the number of the player, from 0.
-            strategies: per player: (actions,). That of the player itself is not used.
+            strategies: per player: (actions,). The player's own strategy is not used.
         """
         payoff = self.payoffs[seat]
         for other in reversed(range(len(self.shape))):  # the axes before it keep their places
@@ -146,10 +143,7 @@ class TensorGame(TableGame):
         return payoff
 
     def expected(self, strategies: Sequence[Floats]) -> tuple[float, ...]:
-        """Return what each player earns on average with these strategies.
-
-        Args:
-            strategies: per player: (actions,).
+        """Return the mean payoff of each player if these strategies, one per player, are played.
 
         >>> TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]])).expected(([1, 0], [0.5, 0.5]))
         (1.5, 1.0)
@@ -157,11 +151,11 @@ class TensorGame(TableGame):
         return tuple(float(self.against(seat, strategies) @ np.asarray(own)) for seat, own in enumerate(strategies))
 
     def equilibria(self) -> list[Profile]:
-        """Return the Nash equilibria of two players, each certified by its regret, by enumeration of supports.
+        """Return the Nash equilibria of two players, found by enumeration of supports and certified by their regret.
 
-        These are all of them, unless the game is degenerate, as where an action has several best responses: then
-        equilibria in which the players mix over different numbers of actions may be missing. For up to 20,000 pairs of
-        supports, such as 8 x 8 actions.
+        The list is complete unless the game is degenerate, for example if an action has several best responses: then
+        equilibria in which the players mix over different numbers of actions may be missing. The limit is 20,000 pairs
+        of supports, such as 8 x 8 actions.
 
         >>> for profile in TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]])).equilibria():
         ...     print(*profile.strategies, np.round(profile.payoffs, 6))
@@ -174,7 +168,7 @@ class TensorGame(TableGame):
         return nash_equilibria(self)
 
     def correlated(self, *, coarse: bool = False) -> Correlated:
-        """Return the correlated equilibrium in which the players earn most together, certified.
+        """Return the certified correlated equilibrium with the largest sum of payoffs.
 
         Args:
             coarse: true for a coarse correlated equilibrium, in which players decide whether to follow the advice
@@ -190,11 +184,11 @@ class TensorGame(TableGame):
         return best_correlated(self, coarse)
 
     def distance_to_correlated(self, joint: Any, *, coarse: bool = False) -> Distance:
-        """Return how far joint play is from the set of correlated equilibria, in total variation, certified.
+        """Return the certified distance of joint play from the set of correlated equilibria, in total variation.
 
         Args:
             joint: the share or the number of rounds of each joint action: (m1, ..., mN), or (runs, m1, ..., mN).
-            coarse: true for the set of coarse correlated equilibria, which contains the other.
+            coarse: true for the set of coarse correlated equilibria, which contains the other set.
 
         >>> game = TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]]))
         >>> game.distance_to_correlated([[60, 40], [0, 0]]).distance.round(6)
@@ -218,9 +212,6 @@ class TensorGame(TableGame):
     def _about(self) -> str:
         players = ", ".join(map(printable, self.seats))
         return f"payoffs to {players}; noise {self.noise}, {self.noise_between}"
-
-    def _entry(self, joint: tuple[int, ...]) -> str:
-        return ", ".join(f"{payoff[joint] + 0.0:.4g}" for payoff in self.payoffs)
 
 
 def _check_payoffs(payoffs: Any) -> tuple[Floats, ...]:

@@ -182,7 +182,7 @@ def _spec(learner: Learner) -> str | None:
         registered = f"{other.__module__}.{other.__name__}"
         return f"its name is {name!r}, which is that of {registered}; give the class another name, or none"
     entry = LEARNERS.entry_of(own, str(learner))
-    again = entry.make_from(str(learner).removeprefix(entry.name).removeprefix(":"))
+    again = entry.factory(**entry.read(str(learner).removeprefix(entry.name).removeprefix(":")))
     return None if again == learner and str(again) == str(learner) else f"{str(learner)!r} reads back as {again!r}"
 
 
