@@ -1,4 +1,4 @@
-"""The types of arrays, and the checks of payoffs, their labels and their ranges."""
+"""Types of arrays, and checks of payoffs, their labels and their ranges."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ Booleans = NDArray[np.bool_]
 
 MOST_ENTRIES = 50_000_000  # 400 MB
 
-
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
 def is_number(text: str) -> bool:
-    """Return True if a string is an ordinary number: no underscores, no digits of other scripts.
+    """Return True if a string is an ordinary number, without underscores or digits of other scripts.
 
     >>> is_number(" -1.5e3 "), is_number("1_000")
     (True, False)
@@ -33,7 +32,7 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
-@lru_cache(maxsize=64)  # few lengths occur, some of them very often
+@lru_cache(maxsize=64)  # few lengths occur, some very often
 def evenly_spread(length: int, points: int) -> Ints:
     """Return the indices of at most `points` entries of a list, evenly spread, including the first and last.
 
@@ -48,7 +47,7 @@ def check_range(
     argument: str = "payoff_range",
     accepted: str = "finite numbers, low < high",
 ) -> tuple[float, float]:
-    """Return the ends of a payoff range, if they are finite numbers in order."""
+    """Return the limits of a payoff range, if they are finite numbers in increasing order."""
     try:
         low, high = (float(end) for end in payoff_range)
     except (TypeError, ValueError):
@@ -59,7 +58,7 @@ def check_range(
 
 
 def check_payoff(payoff: ArrayLike) -> Floats:
-    """Return a payoff matrix as a contiguous array of floats, or raise an `InputError` that says what is wrong.
+    """Return a payoff matrix as a contiguous array of floats, or raise an `InputError` with the mistake.
 
     >>> check_payoff([[1, 2], [3, "x"]])
     Traceback (most recent call last):
@@ -80,7 +79,7 @@ def check_payoff(payoff: ArrayLike) -> Floats:
 
 
 def _fault(matrix: Floats) -> str:
-    """Return what is wrong with an array of payoffs, or ""."""
+    """Return the mistake in an array of payoffs, as the end of a message, or ""."""
     if matrix.ndim != 2:
         hint = "Pass one matrix per game. To solve a batch of matrices, call maximin."
         if matrix.ndim < 2:
@@ -108,7 +107,7 @@ def _fault(matrix: Floats) -> str:
 
 
 def _why_no_matrix(payoff: Any) -> str:
-    """Return why NumPy cannot convert it to an array of floats."""
+    """Return why NumPy cannot convert payoffs to an array of floats, as the end of a message."""
     other = f" is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
     if not isinstance(payoff, (Sequence, np.ndarray)) or isinstance(payoff, str):
         return other
@@ -127,7 +126,7 @@ def _why_no_matrix(payoff: Any) -> str:
 
 
 def has_tensors(payoff: object) -> bool:
-    """Return true for a list or tuple of N arrays with N axes each: the payoffs of N players.
+    """Return True for a list or tuple of N arrays with N axes each: the payoffs of N players.
 
     >>> has_tensors(([[3, 0], [5, 1]], [[3, 5], [0, 1]])), has_tensors([[3, 0], [5, 1]])
     (True, False)
@@ -139,7 +138,7 @@ def has_tensors(payoff: object) -> bool:
 
 
 def check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
-    """Return the labels of a player's actions, by default their numbers, if they are as many strings that differ."""
+    """Return the labels of a player's actions, by default their numbers, if they are `count` distinct strings."""
     if labels is None:
         return tuple(str(index) for index in range(count))
     is_list = isinstance(labels, Sequence) and not isinstance(labels, str)
@@ -156,7 +155,7 @@ def check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tup
 def known_range(
     payoff_range: tuple[float, float] | None, payoff: Floats, argument: str = "payoff_range"
 ) -> tuple[float, float]:
-    """Return the range of payoffs that learners receive: by default the least and the largest payoff."""
+    """Return the range of payoffs that learners receive: by default the smallest and the largest payoff."""
     lowest, highest = float(payoff.min()), float(payoff.max())
     if payoff_range is None:
         return lowest, highest if highest > lowest else lowest + 1.0

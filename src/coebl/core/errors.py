@@ -1,4 +1,4 @@
-"""The errors that a user can repair: one line that names what is wrong and what to do about it."""
+"""Errors that a user can repair: one line that names the mistake and the repair."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _is_library(file: Path) -> bool:
 
 
 def check_integer(argument: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return an integer within limits, also one of NumPy's.
+    """Return an integer of Python or NumPy, if it is within limits.
 
     >>> check_integer("rounds", 0, 1)
     Traceback (most recent call last):
@@ -79,7 +79,7 @@ def check_integer(argument: str, value: Any, low: int, high: int | None = None) 
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a hint at the known word nearest to this one, or "." if none is close.
+    """Return a suggestion of the known word nearest to this one, or "." if none is close.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])
     ": did you mean 'exp3-ix'?"
@@ -89,7 +89,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, Item]) -> list[Item]:
-    """Return the values of one name or several, ignoring case; without names, all values.
+    """Return the values of one or more names, ignoring case; without names, all values.
 
     >>> look_up("letter", ["b", "C"], {"a": 1, "B": 2, "C": 3})
     [2, 3]
@@ -104,7 +104,7 @@ def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, I
 
 
 def shorten(value: object, width: int = 60) -> str:
-    """Return the repr of a value on one line, cut to a width.
+    """Return the repr of a value on one line, shortened to a width.
 
     >>> shorten("x" * 90 + "y", width=12)
     "'xxxxxx...y'"
@@ -116,7 +116,7 @@ def shorten(value: object, width: int = 60) -> str:
 
 
 def reason_of(error: BaseException, width: int = 600) -> str:
-    """Return the message of an error on one line, with the type of an error that is not of coebl.
+    """Return the message of an error on one line, after its type if coebl did not raise it.
 
     >>> reason_of(InputError("c is -1")), reason_of(KeyError("c"))
     ('c is -1', "KeyError: 'c'")

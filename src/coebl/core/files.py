@@ -1,4 +1,4 @@
-"""Reading users' files, writing files whole or not at all, and recognising private folders."""
+"""Functions that read users' files, write files completely or not at all, and recognise private folders."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 
 from coebl.core.errors import InputError, shorten
 
-PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the names of files that are being written
+PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the name of a file while it is written
 
-MOST_TEXT = 64 << 20  # bytes of a text file that is read
-_PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # names that a shell gives to <(command), and to a pipe
+MOST_TEXT = 64 << 20  # bytes, the size limit of text files
+_PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # the names of <(command) and of a pipe in a shell
 
 
 def check_path(argument: str, path: object) -> Path:
-    """Return a path that a user has passed as this argument, unless no file or folder can have that name."""
+    """Return the path that a user passed as an argument, if a file or folder can have that name."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(
@@ -34,12 +34,12 @@ def check_path(argument: str, path: object) -> Path:
 
 
 def read_whole(path: str | os.PathLike[str], most: int | None = MOST_TEXT, *, pipes: bool = False) -> bytes:
-    """Return the content of a file that a user has named, of at most `most` bytes; None for no limit.
+    """Return the content of a file that a user named, of at most `most` bytes; None for no limit.
 
-    A pipe may block for ever and a device may have no end: they raise an OSError that says so. With `pipes`,
-    one that the shell has put there is read.
+    A pipe may block forever and a device may have no end: both raise an OSError. With `pipes`, a pipe that the shell
+    made is read.
     """
-    # without O_NONBLOCK, opening a pipe would wait, too
+    # Without O_NONBLOCK, opening a pipe would wait too.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(handle, "rb") as stream:
         mode = os.fstat(handle).st_mode
@@ -66,9 +66,9 @@ def write_whole(
 ) -> Path:
     """Write a file under another name first, then rename it, so that a reader never sees a partial file.
 
-    Its folder must exist. The target of a link is replaced, not the link; a device or a pipe is written to as it is.
-    Below `within`, a folder of results that someone else may have filled, this is reversed: links are not followed,
-    and a link, a pipe or a device is itself replaced. `durable` waits until the disk has it, as before a power cut.
+    The folder must exist. A link is kept and its target replaced; a device or a pipe is written to. Below `within`, a
+    folder of results that someone else may have filled, links are not followed: a link, a pipe or a device is replaced.
+    With `durable`, wait until the file is on the disk, so that it survives a power cut.
     """
     target = check_path("path", path)
     content = data.encode("utf-8", errors="replace") if isinstance(data, str) else data
@@ -93,7 +93,7 @@ def write_whole(
 
 
 def make_folder(path: str | os.PathLike[str], within: str | os.PathLike[str] | None = None, mode: int = 0o777) -> Path:
-    """Make a folder, and those above it, if it does not exist; below `within` no link is followed."""
+    """Make a folder and its parents, if it does not exist; below `within` no link is followed."""
     check_way(check_path("folder", path), within)
     try:
         Path(path).mkdir(mode, parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ def make_folder(path: str | os.PathLike[str], within: str | os.PathLike[str] | N
 
 
 def check_way(folder: str | os.PathLike[str], within: str | os.PathLike[str] | None) -> bool:
-    """Return True if a folder is `within` another or below it, by its name; reject one behind a link there.
+    """Return True if a folder is `within` or below it, by its name; reject a folder behind a link there.
 
     Files that are written, moved or deleted in a folder of results must be in that folder.
     """
@@ -132,7 +132,7 @@ def _replace(target: Path, content: bytes, durable: bool) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    if durable:  # the new name too; where a folder cannot be synced, nothing can be done
+    if durable:  # the new name too, on systems that can sync a folder
         with contextlib.suppress(OSError):
             descriptor = os.open(target.parent, os.O_RDONLY)
             try:
@@ -144,9 +144,9 @@ def _replace(target: Path, content: bytes, durable: bool) -> None:
 def is_private(folder: str | os.PathLike[str]) -> bool:
     """Return True if only this user and the administrator can have written to a folder.
 
-    The folder and its entries must belong to them, and no one else may write to any, nor exchange it: a folder above it
-    may be open to others only if it is sticky, as /tmp is. A POSIX access control list that lets someone else write
-    counts. Where the system has no such owners, every folder passes.
+    The folder and its entries must belong to them, and no one else may be able to write to them or to replace them: a
+    parent folder may be open to others only if it is sticky, as /tmp is. POSIX access control lists count. On systems
+    without such owners, every folder passes.
     """
     if not hasattr(os, "getuid"):
         return True
@@ -161,13 +161,13 @@ def is_private(folder: str | os.PathLike[str]) -> bool:
 
 
 def _is_closed(path: str | Path, sticky: bool) -> bool:
-    """Return True if a file or folder is ours and no one else can write it, or if it is sticky, where that suffices."""
+    """Return True if only we can write a file or folder; with `sticky`, a sticky folder of ours suffices."""
     state = os.lstat(path)
     if state.st_uid not in (os.getuid(), 0):
         return False
     if sticky and state.st_mode & stat.S_ISVTX:
         return True
-    # With an access control list, the bit of the group is set if the list lets anyone write.
+    # With an access control list, the group bit is set if the list lets anyone write.
     group_is_ours = _is_own_group(state.st_gid) and not _has_access_list(path)
     return not state.st_mode & stat.S_IWOTH and (group_is_ours or not state.st_mode & stat.S_IWGRP)
 
@@ -180,7 +180,7 @@ def _has_access_list(path: str | Path) -> bool:
 
 
 def _is_own_group(number: int) -> bool:
-    """Return True for a group that has only this user: many systems give each user one, named after the user."""
+    """Return True for a group of only this user: on many systems each user has one, of the same name."""
     import grp
     import pwd
 

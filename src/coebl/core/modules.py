@@ -23,7 +23,7 @@ _EXTRAS = {  # the optional packages that each extra installs
     "cuda": ("cupy", "cupyx"),
     "interchange": ("nashpy", "pygambit", "pyspiel", "quantecon"),
 }
-_USERS = "_coebl_user_"  # the beginning of the names of modules that are users' files
+_USERS = "_coebl_user_"  # the prefix of the names of modules from users' files
 
 
 def load(home: str) -> Any:
@@ -37,7 +37,7 @@ def load(home: str) -> Any:
 
 
 def require(module: str) -> Any:
-    """Import a module of an optional package; the error of one that is missing says how to install it.
+    """Import a module of an optional package; the error for a missing package names the command to install it.
 
     >>> require("pandas.api").__name__
     'pandas.api'
@@ -53,10 +53,10 @@ def require(module: str) -> Any:
 
 
 def load_file(path: str) -> ModuleType:
-    """Import a Python file, once for each content: all objects in it come from one module.
+    """Import a Python file, once for each content, so that all objects in it come from one module.
 
     The module has the same name in every process, so that objects from a worker can be unpickled here. If the file
-    changes the current folder, it is changed back: other paths are relative to it.
+    changes the current folder, the change is undone: other paths are relative to it.
     """
     file = Path(path)
     try:
@@ -78,7 +78,7 @@ def load_file(path: str) -> ModuleType:
             specification.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if not isinstance(error, (Exception, SystemExit)):  # ending the program is as wrong as raising an error
+        if not isinstance(error, (Exception, SystemExit)):  # a file may not end the program either
             raise
         line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
         in_file = isinstance(error, SyntaxError) and error.filename == specification.origin

@@ -33,19 +33,16 @@ Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 ARGS = "\n\nArgs:"  # the heading of the parameters in a docstring
 OTHER_KIND = "this is "  # the start of the reason to reject an object of another kind
-_MOST_UNFIT = 3  # that a message about a file names
+_MOST_UNFIT = 3  # unusable objects of a file that a message names
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a factory.
-
-    Its kind is int, float, bool, str, tuple[float, ...], a Literal, or a class that a registry makes from specs.
-    """
+    """A parameter of a factory: its kind is int, float, bool, str, tuple[float, ...], a Literal, or a component."""
 
     name: str
     kind: Any
-    default: Any  # inspect.Parameter.empty if it must be given
+    default: Any  # inspect.Parameter.empty if it is required
     limits: Range | None = None
     registry: Registry[Any] | None = None  # of a nested spec
     meaning: str = ""  # for people, if its annotation has it
@@ -56,7 +53,7 @@ class Parameter:
 
     @property
     def accepts(self) -> str:
-        """The accepted values, in words: "an integer, 1 .. 10"."""
+        """A description of the accepted values: "an integer, 1 .. 10"."""
         if get_origin(self.kind) is Literal:
             return "one of " + ", ".join(str(choice) for choice in get_args(self.kind))
         if self.registry is not None:
@@ -66,7 +63,7 @@ class Parameter:
         return f"{text}, {self.limits}" if self.limits else text
 
     def read(self, text: str, owner: str) -> Any:
-        """Convert the string of a value; a nested spec remains a string, which `check` reads."""
+        """Convert the string of a value; a nested spec stays a string, which `check` reads."""
         try:
             if self.registry is not None:
                 return unescape(text)
@@ -82,11 +79,11 @@ class Parameter:
             raise InputError(f"{owner}: {self.name} is {text!r}; accepted: {self.accepts}.{grid}") from None
 
     def check(self, value: Any, owner: str) -> Any:
-        """Return the value if it is of the right kind and within the limits; the object of a nested spec is made."""
+        """Return a value of the right kind and within the limits; make the object of a nested spec."""
         if self.registry is not None and (self.kind is not str or isinstance(value, str)):
             return self._nested(value, self.registry)
         if get_origin(self.kind) is tuple and hasattr(value, "__iter__") and not isinstance(value, str):
-            value = tuple(value)  # a list or an array will do
+            value = tuple(value)  # of a list or an array
         numbers = value if isinstance(value, tuple) else (value,)
         if not self._fits(value) or (self.limits and not all(number in self.limits for number in numbers)):
             raise InputError(f"{owner}: {self.name} is {shorten(value)}; accepted: {self.accepts}.")
@@ -100,7 +97,7 @@ class Parameter:
         except InputError:
             if isinstance(value, str) and "+" in value and "," not in value:
                 with suppress(InputError):
-                    return make(unescape(value))  # as it is written inside another spec
+                    return make(unescape(value))  # written as inside another spec
             raise
 
     def _fits(self, value: Any) -> bool:
@@ -130,7 +127,7 @@ def _is_finite(value: object) -> bool:
 
 
 def _number(number: float) -> str:
-    """Write a number, short if that is exact: 2 rather than 2.0, but 0.1 and 1e-09."""
+    """Return a number as a string, short if that is exact: 2 instead of 2.0, but 0.1 and 1e-09."""
     if isinstance(number, int) or (number == int(number) and abs(number) < 1e15):
         return str(int(number))
     return repr(float(number))
@@ -147,7 +144,7 @@ class Entry(Generic[T]):
         self.title = title or getattr(factory, "title", "") or name  # for people
         self.example = example or getattr(factory, "example", "") or name  # a spec with all required parameters
         annotated: Any = factory
-        if isinstance(factory, type) and not is_dataclass(factory):  # whose fields are read in the module of each base
+        if isinstance(factory, type) and not is_dataclass(factory):  # a dataclass has annotated fields
             annotated = factory.__init__  # type: ignore[misc]
         hints = typing.get_type_hints(annotated, include_extras=True)
         self.parameters = [
@@ -202,7 +199,7 @@ class Entry(Generic[T]):
         return self.check(arguments)
 
     def _has_inside(self, name: str, spec: Any, key: str) -> bool:
-        """Return True if the spec that is the value of a parameter, or the last one inside it, has this parameter."""
+        """Return True if the spec in a parameter's value, or the last spec inside it, has this parameter."""
         registry = self._by_name[name].registry
         if registry is None:
             return False
@@ -212,7 +209,7 @@ class Entry(Generic[T]):
         return key in entry._by_name or (last in entry._by_name and entry._has_inside(last, unescape(value), key))
 
     def write(self, arguments: Mapping[str, Any], shown: Collection[str] = ()) -> str:
-        """Return the shortest spec with these arguments, which leaves out defaults unless they are to be shown."""
+        """Return the shortest spec with these arguments: defaults are left out unless they are in `shown`."""
         values = {name: value for name, value in self.defaults.items() if name in shown} | dict(arguments)
         parts = [
             f"{p.name}={p.write(values[p.name])}"
@@ -223,7 +220,7 @@ class Entry(Generic[T]):
 
     @property
     def usage(self) -> str:
-        """A spec of this entry with every parameter."""
+        """A spec with every parameter."""
         if not self.parameters:
             return f"{self.name}, without parameters"
         shown = (f"{p.name}={'...' if p.required else p.write(p.default)}" for p in self.parameters)
@@ -231,7 +228,7 @@ class Entry(Generic[T]):
 
     @property
     def _accepted(self) -> str:
-        """The usage at the end of a sentence."""
+        """The usage as the end of a sentence."""
         return self.usage if self.usage.endswith("...") else f"{self.usage}."
 
 
@@ -246,8 +243,7 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
 class Component:
     """A dataclass that a registry makes from specs: its fields are checked, and ``str()`` of it is its spec.
 
-    Its fields are checked only here, however it is made. A field whose annotation is another component accepts an
-    object or its spec, and holds the object.
+    A field whose annotation is another component accepts an object or its spec, and holds the object.
     """
 
     registry: ClassVar[Registry[Any]]  # set by the registry whose base extends this class
@@ -266,7 +262,7 @@ class Component:
         return self._entry().write(self.hyper_parameters())
 
     def _entry(self) -> Entry[Any]:
-        """The entry of its class, which if it is not registered goes by its name, never by that of its base."""
+        """The entry of its class, under the name of the class if it is not registered, never under that of a base."""
         own = type(self)
         return self.registry.entry_of(own, vars(own).get("name") or own.__name__)
 
@@ -280,21 +276,20 @@ class Registry(Generic[T]):
         plural: str,
         *,
         base: type[T] | None = None,  # the class that all factories extend, if they are classes
-        homes: Mapping[str, str] | None = None,  # name to "module:attribute", of those that are imported when needed
-        group: str | None = None,  # the entry-point group through which other packages add theirs
-        rejects: Callable[[object], str | None] | None = None,  # returns why a factory is not one of them, or None
+        homes: Mapping[str, str] | None = None,  # name to "module:attribute", of factories imported when needed
+        group: str | None = None,  # the entry-point group of other packages
+        rejects: Callable[[object], str | None] | None = None,  # returns why an object is no factory here, or None
     ) -> None:
         self.kind = kind
         self.plural = plural
         self.group = group
         self.base = base
         self._homes = dict(homes or {})
-        self._asked_others = False  # for entry points
-        self._others: dict[str, str] = {}  # the homes among them
-        self.broken: dict[str, str] = {}  # why some of these cannot be used
+        self._others: dict[str, str] | None = None  # the homes of entry points, when they have been read
+        self.broken: dict[str, str] = {}  # why some entry points cannot be used
         self._rejects = rejects or self._unless_it_extends_the_base
         self._entries: dict[str, Entry[T]] = {}
-        self._of_files: dict[str, Entry[T]] = {}  # by path/to/file.py:Name: loading a file registers nothing
+        self._of_files: dict[str, Entry[T]] = {}  # by path/to/file.py:Name; these names are not listed
         self._by_factory: dict[Any, Entry[T]] = {}
         if base is not None and issubclass(base, Component):
             base.registry = self
@@ -306,7 +301,7 @@ class Registry(Generic[T]):
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
 
     def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[Factory], Factory]:
-        """Decorate a factory to register it under a name; one with required parameters needs an example, a spec."""
+        """Register the decorated factory under a name; with required parameters, it needs a spec as an example."""
 
         def register(factory: Factory) -> Factory:
             if name in self.names and not (is_users(factory) and is_users(self[name].factory)):  # a file may be changed
@@ -320,26 +315,25 @@ class Registry(Generic[T]):
 
     @property
     def names(self) -> list[str]:
-        """All names, those of installed packages last. Nothing is imported for this."""
+        """All names, those of installed packages last. Nothing is imported."""
         return list(self.homes | dict.fromkeys(self._entries, ""))
 
     @property
     def homes(self) -> dict[str, str]:
         """The "module:attribute" of each factory that is imported when needed, by name."""
-        if self.group is not None and not self._asked_others:
-            self._asked_others = True
-            others = {point.name: point.value for point in entry_points(group=self.group)}
-            self._others = {name: home for name, home in others.items() if name not in self._homes}
+        if self._others is None:
+            points = entry_points(group=self.group) if self.group else ()
+            self._others = {point.name: point.value for point in points if point.name not in self._homes}
             self._homes |= self._others
         return self._homes
 
     def __iter__(self) -> Iterator[Entry[T]]:
-        """Yield all entries, except for those that other packages announce and do not have: they go to `broken`."""
+        """Yield all entries, except for broken entry points of other packages, which are added to `broken`."""
         for name in self.names:
             try:
                 entry = self[name]
             except InputError as error:
-                if name not in self._others:
+                if name not in (self._others or ()):
                     raise
                 self.broken[name] = str(error)
             else:
@@ -363,29 +357,29 @@ class Registry(Generic[T]):
         try:
             return load(self.homes[name])
         except Exception as error:
-            if name not in self._others:
+            if name not in (self._others or ()):
                 raise
             reason = f"cannot be imported from {self.homes[name]} ({reason_of(error)})"
             raise InputError(f"{name}, a {self.kind} of an installed package, {reason}. Remove the package.") from error
 
     def registered(self, spec: str) -> Entry[T] | None:
-        """Return the entry of a spec's name, with any arguments; None if it is not registered here."""
+        """Return the entry that a spec names; None if it is not registered here."""
         name = split_spec(spec).name
         return self[name] if name in self else None  # noqa: SIM401 - a registry has no get
 
     def known(self, spec: str) -> tuple[Entry[T], dict[str, Any]] | None:
-        """Return the entry and the arguments of a spec that is in data; None if it is not registered here.
+        """Return the entry and the arguments of a spec in stored data; None if it is not registered here.
 
-        No file is run for it, at any depth of the spec: only users name files to run. All code that reads results,
-        saves or game files calls this, and shows unknown objects by their specs.
+        No file is run, at any depth of the spec: only users name files to run. All code that reads results, saved
+        players or game files calls this, and shows unknown objects by their specs.
         """
-        with suppress(InputError, RecursionError):  # a spec that only another version can read, or no spec at all
+        with suppress(InputError, RecursionError):  # a spec that only another version can read, or no spec
             if split_spec(spec).name in self and not files_in(spec):
                 return self.parse(spec)
         return None
 
     def known_everywhere(self, spec: str) -> bool:
-        """Return True if other processes can make the object of a spec: no entry in it was added by a user's module."""
+        """Return True if other processes can make the object of a spec: no user's module added an entry in it."""
         match = self.known(spec)
         if match is None:
             return False
@@ -397,7 +391,7 @@ class Registry(Generic[T]):
         )
 
     def parse(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
-        """Return the entry and the checked arguments of a spec that a user names; files that it names are run."""
+        """Return the entry and the checked arguments of a user's spec; files that it names are run."""
         parts = split_spec(spec)
         entry = self[parts.name]
         try:
@@ -412,7 +406,7 @@ class Registry(Generic[T]):
         return entry.factory(**arguments)
 
     def resolve(self, thing: str | T) -> T:
-        """Return an object of the registry's base, or make the one that a spec names."""
+        """Return an object of the registry's base, or make the object of a spec."""
         base = self.base
         assert base is not None
         if isinstance(thing, base):
@@ -424,17 +418,17 @@ class Registry(Generic[T]):
         raise InputError(f"{self.kind} is {shorten(thing)}; accepted: {accepted}.{repair}")
 
     def canonical(self, spec: str) -> str:
-        """Return the shortest equivalent spec of one that a user names; files that it names are run."""
+        """Return the shortest equivalent of a user's spec; files that it names are run."""
         entry, arguments = self.parse(spec)
         return entry.write(arguments)
 
     def shortest(self, spec: str) -> str:
-        """Return the shortest equivalent spec of one that is in data; as it is if it is not registered here."""
+        """Return the shortest equivalent of a spec in stored data; the same spec if it is not registered here."""
         match = self.known(spec)
         return spec if match is None else match[0].write(match[1])
 
     def order(self, spec: str) -> tuple[Any, ...]:
-        """Return a key that sorts specs by name and numbers, defaults included; no file is run for it."""
+        """Return a sort key by name and numbers, including defaults; no file is run."""
         parts = split_spec(spec)
         parameters = parts.parameters
         if match := self.known(spec):
@@ -444,7 +438,7 @@ class Registry(Generic[T]):
         return natural(parts.name), natural(parameters), spec
 
     def disambiguate(self, specs: Iterable[str]) -> dict[str, str]:
-        """Return each spec with all parameters that any spec of the same name sets; no file is run for it."""
+        """Return each spec with all parameters that any spec of the same name sets; no file is run."""
         shown_as = {spec: spec for spec in specs}
         by_name: dict[str, dict[str, dict[str, Any]]] = {}
         for spec in shown_as:
@@ -456,7 +450,7 @@ class Registry(Generic[T]):
         return shown_as
 
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
-        """Return the entry of a factory, or a new entry under this name if it is not registered."""
+        """Return the entry of a factory; if it is not registered, a new entry with this name."""
         if factory not in self._by_factory:
             self._by_factory[factory] = Entry(name, factory)
         return self._by_factory[factory]
@@ -466,7 +460,7 @@ class Registry(Generic[T]):
         if reason:
             raise InputError(f"{name}: {reason}")
         entry: Entry[T] = Entry(name, factory, title, example)
-        self._by_factory.setdefault(factory, entry)  # a path may be written in two ways: the first is kept
+        self._by_factory.setdefault(factory, entry)  # of two ways to write a path, the first is kept
         return entry
 
     def _from_file(self, name: str) -> Entry[T]:
@@ -484,11 +478,11 @@ class Registry(Generic[T]):
         if known is None or known.factory is not factory:
             known = self._of_files[name] = self._entry(name, factory)
         if is_users(factory) and not split_spec(self._by_factory[factory].name).file:
-            self._by_factory[factory] = known  # other processes do not know a name that the file itself registers
+            self._by_factory[factory] = known  # other processes do not have a name that the file registers
         return known
 
     def _in_module(self, module: ModuleType) -> tuple[list[str], dict[str, str]]:
-        """Return the names in a file that can be used, and the reason for each that cannot be."""
+        """Return the names of usable objects in a file, and the reasons why others cannot be used."""
         usable, unfit = [], {}
         for key, value in vars(module).items():
             if getattr(value, "__module__", None) == module.__name__ and callable(value):

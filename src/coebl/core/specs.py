@@ -1,16 +1,13 @@
-"""Spec strings: the notation for games, noises, learners and operators.
+"""Specs: the notation for games, noises, learners and operators.
 
-A spec is ``name`` or ``name:key=value,key=value``. A single value without a key goes to the first parameter; a list is
-written ``1/2/3``; a class or function in a user's file is named ``path/to/file.py:Name``. Nothing needs quoting in a
-shell.
+A spec is ``name`` or ``name:key=value,key=value``. A single value without a key sets the first parameter; a list is
+written ``1/2/3``; a class or function in a user's file is named ``path/to/file.py:Name``. A shell needs no quotes.
 
-A value may be a spec itself, to any depth. Its commas are written ``+``, and its ``+`` are doubled:
-``coebl:population=pool:size=5+mutants=10,c=2``. Where that is unambiguous a comma works too: a parameter that only
-the inner spec has belongs to it: ``coebl:population=pool:size=5,mutants=10,c=2`` is the same learner. Both are accepted
-wherever a spec is, also as the value of a field in Python; ``+`` is what `str` writes.
+A value may itself be a spec, to any depth. Its commas are written ``+``, and its ``+`` are doubled:
+``coebl:population=pool:size=5+mutants=10,c=2``. A comma is also read if only the inner spec has the parameter after it:
+``coebl:population=pool:size=5,mutants=10,c=2`` is the same learner. `str` writes ``+``.
 
-What a spec may set is annotated where it is defined, ``n: Annotated[int, Range(1, 10)] = 3``. `coebl.core.registry`
-reads these annotations.
+`coebl.core.registry` reads the annotations of the parameters that a spec can set.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
     from coebl.core.registry import Registry
 
 _PYTHON = ".py"
-_DEEPEST = 16  # specs inside specs: more is an attack, or a typo
+_DEEPEST = 16  # levels of specs inside specs; more is an attack or a typo
 MOST_IN_GRID = 100_000  # specs: more is a typo
 _PARAMETER = re.compile(r"\s*[\w-]+=")  # the start of a piece that continues the spec before it
 # A list in place of a value, and then the next parameter; + is the comma of a spec inside a spec. Other brackets may be
@@ -38,7 +35,7 @@ _LIST = re.compile(r"(?<=[=:])\[([^\[\]]*)\](?=\s*(?:[,+]|$))")
 
 
 class SpecParts(NamedTuple):
-    """A spec, taken apart by `split_spec`."""
+    """The parts of a spec, from `split_spec`."""
 
     name: str  # a registered name, or path/to/file.py:Name
     parameters: str  # key=value,key=value
@@ -57,14 +54,14 @@ class SpecParts(NamedTuple):
 
 
 def split_spec(spec: str) -> SpecParts:
-    """Take a spec apart.
+    """Return the parts of a spec.
 
     >>> split_spec("coebl:c=2")
     SpecParts(name='coebl', parameters='c=2', file='')
     >>> split_spec("mine.py:Mine:rate=0.2").attribute, split_spec("random-gaussian:m=20,n=30").arguments
     ('Mine', {'m': '20', 'n': '30'})
     """
-    if "\0" in spec:  # no name of a file has it, and each system function would raise its own error
+    if "\0" in spec:  # which no name of a file has, and each system function would report in another way
         raise InputError(f"{shorten(spec)} has the character NUL; accepted: printable characters. Remove it.")
     head, _, rest = spec.strip().partition(":")
     if not head.endswith(_PYTHON):
@@ -74,10 +71,10 @@ def split_spec(spec: str) -> SpecParts:
 
 
 def move_files(spec: str, place: Callable[[str], str]) -> str:
-    """Return the spec with every Python file that it names, at any depth, at the path that `place` returns for it.
+    """Return the spec with every Python file that it names, at any depth, replaced by the path that `place` returns.
 
-    This is the only walk over a spec for its files. Values are split and unescaped as an `Entry` does it, so a file
-    that a registry would load is always found. A string that merely looks like a file counts as one.
+    This is the only function that searches a spec for files. Values are split and unescaped as in `Entry.read`, so that
+    a file that a registry would load is always found. A string that only looks like a file counts as a file.
 
     >>> move_files("coebl:c=2,mutation=sparse:of=mine.py:X+probability=1", "some/where/{}".format)
     'coebl:c=2,mutation=sparse:of=some/where/mine.py:X+probability=1'
@@ -102,7 +99,7 @@ def _move_files(spec: str, place: Callable[[str], str], levels: int) -> str:
 
 
 def files_in(spec: str) -> list[str]:
-    """Return the Python files that a spec names at any depth, outermost first: those that making it would run.
+    """Return the Python files that making the object of a spec would run, at any depth, outermost first.
 
     >>> files_in("mine.py:Mine:rate=2"), files_in("permuted:game=scaled:game=g.py:f++scale=2+seed=1"), files_in("ucb")
     (['mine.py'], ['g.py'], [])
@@ -113,12 +110,12 @@ def files_in(spec: str) -> list[str]:
 
 
 def inner_files(spec: str) -> list[str]:
-    """Return the files that only the specs inside a spec name."""
+    """Return the files that are named only by the specs inside a spec."""
     return [file for file in files_in(spec) if file != split_spec(spec).file]
 
 
 def without_folder(spec: str) -> str:
-    """Return the spec with the names of its files instead of their paths.
+    """Return the spec with file names instead of paths.
 
     >>> without_folder("some/where/mine.py:Mine:rate=0.2")
     'mine.py:Mine:rate=0.2'
@@ -127,7 +124,7 @@ def without_folder(spec: str) -> str:
 
 
 def expand(spec: str) -> list[str]:
-    """Expand a spec with lists to a grid of specs, the last list running fastest.
+    """Expand a spec with lists to a grid of specs; the last list varies fastest.
 
     >>> expand("coebl:c=[0.1, 2]"), expand("diagonal:[2,3]"), expand("ucb")
     (['coebl:c=0.1', 'coebl:c=2'], ['diagonal:2', 'diagonal:3'], ['ucb'])
@@ -150,9 +147,9 @@ def expand(spec: str) -> list[str]:
 
 
 def split_specs(text: str) -> list[str]:
-    """Return the specs of a list that is separated by commas.
+    """Return the specs of a comma-separated list.
 
-    Commas also separate the parameters of a spec: a piece such as `n=30` belongs to the spec before it.
+    Commas also separate the parameters of a spec: a part such as `n=30` belongs to the spec before it.
 
     >>> split_specs("coebl:c=2,selection=none,ucb, random-gaussian:m=2,n=[3,4]")
     ['coebl:c=2,selection=none', 'ucb', 'random-gaussian:m=2,n=[3,4]']
@@ -182,7 +179,7 @@ def unescape(value: str) -> str:
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that a parameter accepts, ends included unless open."""
+    """The numbers that a parameter accepts, including the limits unless they are open."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -200,6 +197,6 @@ class Range:
 
 @dataclass(frozen=True)
 class SpecOf:
-    """Marks a string parameter that is itself a spec: ``Annotated[str, SpecOf(GAMES)]``."""
+    """A mark of string parameters that are specs: ``Annotated[str, SpecOf(GAMES)]``."""
 
     registry: Registry[Any]

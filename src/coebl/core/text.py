@@ -1,4 +1,4 @@
-"""Strings and numbers for people, and plain values for JSON and CSV."""
+"""Formatting of strings and numbers for people, and plain values for JSON and CSV."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_ROUNDING = 1e-12  # less is zero in a table
+_ROUNDING = 1e-12  # smaller numbers are zero in a table
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def one_line(text: object, width: int = 120) -> str:
-    """Return a string on one line of at most this width; the middle of a long one is left out.
+    """Return a string on one line of at most this width; the middle of a long string is left out.
 
-    An error becomes its message without the full stop, or its type if it has none.
+    An error becomes its message without the full stop, or its type if it has no message.
 
     >>> one_line(ValueError("no\\n  way.")), one_line(ValueError()), one_line("a" * 30 + "z" * 10, width=12)
     ('no way', 'ValueError', 'aaaaaaa...zz')
@@ -30,7 +30,7 @@ def one_line(text: object, width: int = 120) -> str:
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun; the plural is needed where it is not the noun with an s.
+    """Return a count with its noun; the plural must be given if it is not the noun with an s.
 
     >>> counted(1, "cell"), counted(1200, "cell"), counted(0, "match", "matches")
     ('1 cell', '1,200 cells', '0 matches')
@@ -39,7 +39,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def natural(text: str) -> tuple[Any, ...]:
-    """Return a key that sorts n=10 after n=9.
+    """Return a sort key by which n=10 comes after n=9.
 
     >>> sorted(["n=10", "n=9"], key=natural)
     ['n=9', 'n=10']
@@ -49,7 +49,7 @@ def natural(text: str) -> tuple[Any, ...]:
 
 
 def number_text(number: float, digits: int = 4, separator: str = "") -> str:
-    """Return a number with this many digits, or all of those before the point; a dash for NaN.
+    """Return a number with this many significant digits, or all digits before the point; a dash for NaN.
 
     >>> number_text(-24.6123), number_text(12345.6), number_text(12345.6, separator=","), number_text(math.nan)
     ('-24.61', '12346', '12,346', '-')
@@ -60,7 +60,7 @@ def number_text(number: float, digits: int = 4, separator: str = "") -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words, to two digits.
+    """Return a time with its unit, to two digits.
 
     >>> duration(7.2), duration(45), duration(130), duration(7300), duration(200_000)
     ('7.2 s', '45 s', '2.2 min', '2 h', '2.3 days')
@@ -84,7 +84,7 @@ def in_interval(
 ) -> tuple[str, str, str]:
     """Return a mean and the ends of its interval with as many digits as the width of the interval supports.
 
-    What is zero but for rounding is 0. If `digits` is given, the largest number has no more of them after the point.
+    Numbers that are zero up to rounding become 0. If `digits` is given, the largest number has at most so many digits.
 
     >>> in_interval(-19.1953, -46.7904, 8.3997), in_interval(0.032247, 0.031, 0.0335)
     (('-19', '-47', '8'), ('0.0322', '0.0310', '0.0335'))
@@ -108,7 +108,7 @@ def in_interval(
 
 
 def with_minus(text: str) -> str:
-    """Return a formatted number with a minus sign instead of the hyphen, for pages and figures."""
+    """Return a formatted number with a minus sign instead of a hyphen, for pages and figures."""
     return text.replace("-", "−")
 
 
@@ -140,7 +140,7 @@ def finite(data: Any) -> Any:
 def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
     r"""Return these columns of the rows as CSV; a string that a spreadsheet would run as a formula is quoted.
 
-    Control characters, which a terminal may obey, are escaped.
+    Control characters, which could control a terminal, are escaped.
 
     >>> csv_text([{"name": "=1+1", "number": 2.5}], ["name", "number"])
     "name,number\r\n'=1+1,2.5\r\n"

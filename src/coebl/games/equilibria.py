@@ -1,14 +1,14 @@
-"""Equilibria: of a zero-sum game a test of uniqueness, and all extreme ones; of other games Nash and correlated ones.
+"""Equilibria: uniqueness and extreme equilibria of zero-sum games, Nash and correlated equilibria of other games.
 
 Uniqueness is decided by linear programming, for each player separately.
 
-The extreme equilibria are found by trying every square part of the matrix (Shapley and Snow 1950). The optimal
-strategies of a player form a polytope, and its corners are the extreme ones. Each corner x is the only solution of
-equations that some square part of the payoffs gives, rows I and as many columns J:
+The extreme equilibria are found by trying every square submatrix (Shapley and Snow 1950). The optimal strategies of a
+player form a polytope, whose corners are the extreme ones. Each corner x is the only solution of the equations of some
+square submatrix, with rows I and columns J:
 
-    x uses no rows but I,  x earns the same against every column of J,  the entries of x add up to 1.
+    x uses only rows in I,  x earns the same against every column in J,  the entries of x add up to 1.
 
-So every pair (I, J) is tried, and its solution is kept if it is a strategy that earns the value against the columns of
+So every pair (I, J) is tried, and its solution is kept if it is a strategy that earns the value against the columns in
 J, and no less against the others.
 """
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from coebl.games.game import Game
     from coebl.games.tensor import TensorGame
 
-_MOST_PARTS = 200_000  # square parts of the matrix: all those of a 10 x 10 game; a second or two
+_MOST_PARTS = 200_000  # square submatrices, such as all of a 10 x 10 game: a second or two
 _TOLERANCE = 1e-9  # of probabilities, and of payoffs relative to their range
-_SAME = 1e-6  # corners that are closer than this are one
-_SURELY_ZERO, _SURELY_NOT = 1e-9, 1e-6  # between these, rounding leaves no verdict on uniqueness
-_WORST_CONDITION = 1e9  # beyond it, a part's equations have no reliable solution; the same corner has better parts
+_SAME = 1e-6  # corners that are closer than this are the same
+_SURELY_ZERO, _SURELY_NOT = 1e-9, 1e-6  # between these, rounding prevents an answer on uniqueness
+_WORST_CONDITION = 1e9  # beyond it, equations have no reliable solution; the same corner solves better ones
 
 
 @dataclass(frozen=True, eq=False)
 class Equilibria:
-    """The extreme equilibria: each row strategy with each column strategy. All others are mixtures of them."""
+    """The extreme equilibria: every pair of a row strategy and a column strategy. All others are mixtures of them."""
 
     value: float
     row: Floats  # (row strategies, m)
@@ -52,9 +52,9 @@ class Equilibria:
 
 
 def extreme_equilibria(game: Game) -> Equilibria:
-    """Return all extreme equilibria of a game; an `InputError` if it is too large for that.
+    """Return all extreme equilibria of a game, unless it is too large.
 
-    Ties count up to 1e-9 of the payoff range, as payoffs such as 1/3 are rounded.
+    Payoffs that differ by at most 1e-9 of the payoff range count as equal, since payoffs such as 1/3 are rounded.
     """
     payoff, value = _scaled(game)
     rows = _useful(payoff @ game.solution.column, value)
@@ -70,13 +70,13 @@ def extreme_equilibria(game: Game) -> Equilibria:
 
 
 def _scaled(game: Game) -> tuple[Floats, float]:
-    """Return the payoffs and the value, with the payoffs between 0 and 1."""
+    """Return the payoffs scaled to 0 .. 1, and the value in the same units."""
     low, spread = float(game.payoff.min()), float(np.ptp(game.payoff)) or 1.0
     return (game.payoff - low) / spread, (game.value - low) / spread
 
 
 def _useful(earned: Floats, value: float) -> Ints:
-    """Return the actions that some optimal strategy may use: those that earn the value against an optimal opponent."""
+    """Return the actions that an optimal strategy can use: those that earn the value against an optimal opponent."""
     return np.flatnonzero(earned >= value - _SAME)
 
 
@@ -93,7 +93,7 @@ def _corners(payoff: Floats, value: float, useful: Ints) -> Floats:
 
 
 def _solve_parts(payoff: Floats, value: float, used: Ints, columns: Ints) -> Floats:
-    """Return the optimal strategies on these rows that sets of columns, (sets, k), determine: (strategies, m)."""
+    """Return the optimal strategies that the rows used and each set of columns, (sets, k), determine: (count, m)."""
     sets, size = columns.shape
     system = np.zeros((sets, size + 1, size + 1))  # of the probabilities and the value
     system[:, :size, :size] = payoff[used][:, columns].transpose(1, 2, 0)
@@ -105,7 +105,7 @@ def _solve_parts(payoff: Floats, value: float, used: Ints, columns: Ints) -> Flo
     solved = np.linalg.solve(system, right)[..., 0]
     strategy = np.zeros((len(system), len(payoff)))
     strategy[:, used] = solved[:, :size]
-    tight = np.abs(solved[:, size] - value) <= _TOLERANCE  # else x may lie inside the polytope
+    tight = np.abs(solved[:, size] - value) <= _TOLERANCE  # otherwise x may lie inside the polytope
     optimal = (strategy >= -_TOLERANCE).all(axis=1) & (strategy @ payoff >= value - _TOLERANCE).all(axis=1)
     kept = strategy[tight & optimal].clip(min=0.0)
     kept /= kept.sum(axis=1, keepdims=True)
@@ -113,7 +113,7 @@ def _solve_parts(payoff: Floats, value: float, used: Ints, columns: Ints) -> Flo
 
 
 def _distinct(strategies: Floats) -> Floats:
-    """Return each strategy once, those that lean to the first actions first."""
+    """Return the distinct strategies, in the order of the probabilities of the first actions."""
     ordered = strategies[np.lexsort(-strategies.T.round(6)[::-1])]
     kept: list[Floats] = []
     for strategy in ordered:
@@ -124,7 +124,7 @@ def _distinct(strategies: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """A verdict on whether an equilibrium is the only one, and its reason in words."""
+    """The answer to whether an equilibrium is the only one, and the reason."""
 
     answer: Literal["yes", "no", "unknown"]
     reason: str
@@ -148,11 +148,11 @@ def uniqueness(game: Game) -> Uniqueness:
 
 
 def _is_only_one(payoff: Floats, value: float, x: Floats, labels: Sequence[str]) -> tuple[str, str]:
-    """Return the verdict on the maximising player's optimal strategy x, and its reason.
+    """Return whether the maximising player's optimal strategy x is the only one, and the reason.
 
     It is the only one unless some direction d leads to another: sum(d) = 0, d_i >= 0 where x_i = 0, and
-    (payoff' d)_j >= 0 where (payoff' x)_j = value. A linear program looks for a d that makes any of these
-    inequalities strict. If there is none, they are equations, and d = 0 is the only answer if they have full rank.
+    (payoff' d)_j >= 0 where (payoff' x)_j = value. A linear program searches for a d that makes any of these
+    inequalities strict. If there is none, they are equations, and d = 0 is the only solution if they have full rank.
     """
     from scipy.optimize import linprog
 
@@ -210,8 +210,8 @@ class Profile:
     """
 
     strategies: tuple[Floats, ...]  # per player: (actions,)
-    payoffs: tuple[float, ...]  # what each player earns
-    regret: float  # the most that a player would gain by deviating, as a share of the width of its payoffs
+    payoffs: tuple[float, ...]  # the payoff of each player
+    regret: float  # the largest gain of a player by deviating, as a share of the width of its payoffs
 
 
 @dataclass(frozen=True)
@@ -224,28 +224,28 @@ class Correlated:
     """
 
     joint: Floats  # (m1, ..., mN), the probability of each joint action
-    payoffs: tuple[float, ...]  # what each player earns
-    regret: float  # the most that a player would gain by deviating, as a share of the width of its payoffs
-    gap: float  # how much more the players could earn together at most, as a share of the width of their sum
+    payoffs: tuple[float, ...]  # the payoff of each player
+    regret: float  # the largest gain of a player by deviating, as a share of the width of its payoffs
+    gap: float  # a bound on how much larger the sum of payoffs could be, as a share of the width of the sum
 
 
 @dataclass(frozen=True)
 class Distance:
-    """How far distributions over joint actions are from the set of correlated equilibria, each certified.
+    """The certified distances of distributions over joint actions from the set of correlated equilibria.
 
     >>> from coebl.games import parse_game
     >>> parse_game("chicken").distance_to_correlated([[0, 0], [0, 1]]).distance  # always a crash
     array([0.8])
     """
 
-    distance: Floats  # (runs,), total variation: the share of the play that differs from the nearest equilibrium
+    distance: Floats  # (runs,), total variation: the share of play that differs from the nearest equilibrium
     nearest: Floats  # (runs, m1, ..., mN), a nearest equilibrium
-    regret: Floats  # (runs,), the most that a player gains by deviating from it, as a share of the width of its payoffs
-    gap: Floats  # (runs,), how much nearer another equilibrium could be at most
+    regret: Floats  # (runs,), the largest gain by deviating from it, as a share of the width of the payoffs
+    gap: Floats  # (runs,), a bound on how much nearer another equilibrium could be
 
 
 def nash_equilibria(game: TensorGame) -> list[Profile]:
-    """Return the equilibria of two players in which both mix over equally many actions, by enumeration of supports."""
+    """Return the equilibria of two players in which both mix over equally many actions, by trying all supports."""
     if len(game.shape) != 2:
         raise InputError(
             f"{game.name} has {len(game.shape)} players; Nash equilibria are listed for two. Use correlated()."
@@ -257,27 +257,22 @@ def nash_equilibria(game: TensorGame) -> list[Profile]:
             "them, such as 8 x 8 actions. Use correlated()."
         )
     found: list[Profile] = []
-    for rows, columns in _supports(m, n):
-        x = _indifferent(game.payoffs[1].T, columns, rows)
-        y = _indifferent(game.payoffs[0], rows, columns)
-        if x is None or y is None:
-            continue
-        regret = largest_regret(game, (x, y))
-        known = any(np.allclose(x, p.strategies[0]) and np.allclose(y, p.strategies[1]) for p in found)
-        if regret <= _CERTIFIED and not known:
-            found.append(Profile((x, y), game.expected((x, y)), max(regret, 0.0)))
+    for size in range(1, min(m, n) + 1):
+        supports = (map(list, itertools.combinations(range(count), size)) for count in (m, n))
+        for rows, columns in itertools.product(*supports):
+            x = _indifferent(game.payoffs[1].T, columns, rows)
+            y = _indifferent(game.payoffs[0], rows, columns)
+            if x is None or y is None:
+                continue
+            regret = _largest_regret(game, (x, y))
+            known = any(np.allclose(x, p.strategies[0]) and np.allclose(y, p.strategies[1]) for p in found)
+            if regret <= _CERTIFIED and not known:
+                found.append(Profile((x, y), game.expected((x, y)), max(regret, 0.0)))
     return found
 
 
-def _supports(m: int, n: int) -> Iterator[tuple[list[int], list[int]]]:
-    for size in range(1, min(m, n) + 1):
-        for rows in itertools.combinations(range(m), size):
-            for columns in itertools.combinations(range(n), size):
-                yield list(rows), list(columns)
-
-
 def _indifferent(payoff: Floats, own: list[int], others: list[int]) -> Floats | None:
-    """Return the mixture over `others` against which all actions `own` earn the same; None if there is not one."""
+    """Return the mixture over `others` against which all actions in `own` earn the same; None if there is none."""
     size = len(own)
     equations = np.ones((size, size))
     equations[1:] = payoff[np.ix_(own[1:], others)] - payoff[own[0], others]
@@ -288,13 +283,12 @@ def _indifferent(payoff: Floats, own: list[int], others: list[int]) -> Floats | 
     if not np.isfinite(weights).all() or weights.min() < -_CERTIFIED:
         return None
     mixture = np.zeros(payoff.shape[1])
-    mixture[others] = np.maximum(weights, 0.0)
-    mixture /= mixture.sum()
-    return mixture
+    mixture[others] = weights
+    return _distribution(mixture)
 
 
-def largest_regret(game: TensorGame, strategies: Sequence[Floats]) -> float:
-    """Return the most that a player would gain by deviating, as a share of the width of its payoffs."""
+def _largest_regret(game: TensorGame, strategies: Sequence[Floats]) -> float:
+    """Return the largest gain of a player by deviating, as a share of the width of its payoffs."""
     gains = []
     for seat, (strategy, payoff) in enumerate(zip(strategies, game.payoffs, strict=True)):
         earns = game.against(seat, strategies)
@@ -303,23 +297,21 @@ def largest_regret(game: TensorGame, strategies: Sequence[Floats]) -> float:
 
 
 def best_correlated(game: TensorGame, coarse: bool) -> Correlated:
-    """Return the (coarse) correlated equilibrium in which the players earn most together, by a linear program."""
+    """Return the (coarse) correlated equilibrium with the largest sum of payoffs, by a linear program."""
     gains = _gains(game, coarse)
     welfare = game.welfare.ravel()
     width = float(np.ptp(welfare)) or 1.0
     found = _least(game, -welfare / width, gains, np.zeros(gains.shape[0]))
     joint = _distribution(found.x)
-    regret = float(max((gains @ joint).max(initial=0.0), 0.0))
     # For any multipliers >= 0 and any equilibrium p: w p <= w p - multipliers gains p <= the largest entry below.
     multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
     gap = float((welfare / width - gains.T @ multipliers).max() - welfare @ joint / width)
-    _certify(game, regret, gap)
     payoffs = tuple(float(payoff.ravel() @ joint) for payoff in game.payoffs)
-    return Correlated(joint.reshape(game.shape), payoffs, regret, max(gap, 0.0))
+    return Correlated(joint.reshape(game.shape), payoffs, *_certified(game, gains, joint, gap))
 
 
 def distances(game: TensorGame, joints: Floats, coarse: bool) -> Distance:
-    """Return how far distributions over joint actions, (runs, m1, ..., mN), are from the correlated equilibria."""
+    """Return the distances of distributions over joint actions, (runs, m1, ..., mN), from correlated equilibria."""
     from scipy.sparse import block_array, eye_array
 
     gains = _gains(game, coarse)
@@ -327,26 +319,24 @@ def distances(game: TensorGame, joints: Floats, coarse: bool) -> Distance:
     nearest, found_at = np.zeros((runs, cells)), np.zeros((3, runs))
     for run, joint in enumerate(np.reshape(joints, (runs, cells))):
         played = np.flatnonzero(joint)
-        # The least sum of shortfalls s of an equilibrium p: p + s >= the probability of each action that was played.
+        # Minimise the sum of the shortfalls s of an equilibrium p: p + s >= the probability of each action played.
         rows = block_array([[gains, None], [-eye_array(cells).tocsr()[played], -eye_array(len(played))]]).tocsr()
         cost = np.concatenate([np.zeros(cells), np.ones(len(played))])
         found = _least(game, cost, rows, np.concatenate([np.zeros(gains.shape[0]), -joint[played]]), cells)
         p = _distribution(found.x[:cells])
         distance = float(np.maximum(joint - p, 0.0).sum())
-        # For any multipliers >= 0, weights in [0, 1] and equilibrium p: the distance is at least weights (joint - p),
-        # so at least weights joint - (weights - multipliers gains) p >= weights joint - the largest entry in brackets.
+        # For any multipliers >= 0, weights in [0, 1] and equilibrium p, the distance is at least weights (joint - p)
+        # >= weights joint - (weights - multipliers gains) p >= weights joint - the largest entry in brackets.
         multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
         weights = np.zeros(cells)
         weights[played] = np.minimum(multipliers[gains.shape[0] :], 1.0)
         bound = float(weights @ joint - (weights - gains.T @ multipliers[: gains.shape[0]]).max())
-        regret, gap = float(max((gains @ p).max(initial=0.0), 0.0)), distance - bound
-        _certify(game, regret, gap)
-        nearest[run], found_at[:, run] = p, (distance, regret, max(gap, 0.0))
+        nearest[run], found_at[:, run] = p, (distance, *_certified(game, gains, p, distance - bound))
     return Distance(found_at[0], nearest.reshape(runs, *game.shape), found_at[1], found_at[2])
 
 
 def _least(game: TensorGame, cost: Floats, rows: Any, limits: Floats, cells: int | None = None) -> Any:
-    """Return the least cost of numbers >= 0 within limits, of which the first, one per cell, add up to 1."""
+    """Minimise the cost of numbers >= 0 within limits, the first of which, one per cell, add up to 1."""
     from scipy.optimize import linprog
 
     found = linprog(
@@ -364,21 +354,24 @@ def _least(game: TensorGame, cost: Floats, rows: Any, limits: Floats, cells: int
 
 
 def _distribution(weights: Floats) -> Floats:
-    """Return weights without what rounding has put below zero, as a distribution."""
+    """Return weights as a distribution; those that rounding made negative become zero."""
     kept: Floats = np.maximum(weights, 0.0)
     kept /= kept.sum()
     return kept
 
 
-def _certify(game: TensorGame, regret: float, gap: float) -> None:
+def _certified(game: TensorGame, gains: Any, joint: Floats, gap: float) -> tuple[float, float]:
+    """Return the regret of an equilibrium, and the gap to the best one, if both are zero up to rounding."""
+    regret = float(max((gains @ joint).max(initial=0.0), 0.0))
     if max(regret, gap) > _CERTIFIED_JOINT:
-        raise CoeblError(f"the linear program of {game.name} has an answer with a gap of {max(regret, gap):.1e}")
+        raise CoeblError(f"the linear program of {game.name} has a solution with a gap of {max(regret, gap):.1e}")
+    return regret, max(gap, 0.0)
 
 
 def _gains(game: TensorGame, coarse: bool) -> Any:
-    """Return what deviations gain in each joint action: sparse, (deviations, joint actions).
+    """Return the gain of each deviation in each joint action: sparse, (deviations, joint actions).
 
-    A deviation of a correlated equilibrium is to play b whenever a was advised; of a coarse one, always to play b.
+    A deviation from a correlated equilibrium is to play b whenever a was advised; from a coarse one, always to play b.
     Gains are shares of the width of the player's payoffs.
     """
     from scipy.sparse import csr_array, vstack
