@@ -48,45 +48,43 @@ _KEPT = ROOT / "build" / "curves"
 
 
 def learner_curves(spec: str) -> bytes | None:
-    """Pseudo-regret of a learner and of others against the best response; None if it cannot play these games.
+    """Plot the pseudo-regret of a learner and others against the best response; None if it cannot play these games.
 
-    Of a learner of genomes: exploitability in self-play.
+    Learners of genomes are shown by their exploitability in self-play.
     """
-    if parse_learner(spec).kind() == "search":
+    learner = parse_learner(spec)
+    if learner.kind() == "search" or learner.hyper_parameters().keys() & {"strategy", "mixtures"}:
         return None
-    if "indices" not in parse_learner(spec).plays:
-        rows = dict.fromkeys([spec, *OF_GENOMES[:2]])
-        pairs = [(game, row, row) for game in GENOME_GAMES for row in rows]
-        return _kept(f"learner {spec}", lambda: _plot(pairs, "exploitability"))
-    if isinstance(parse_learner(spec), Responder):
+    metric = "pseudo_regret"
+    if "indices" not in learner.plays:
+        metric = "exploitability"
+        matches = [(game, row, row) for game in GENOME_GAMES for row in dict.fromkeys([spec, *OF_GENOMES[:2]])]
+    elif isinstance(learner, Responder):
         matches = [(game, row, spec) for game in GAMES for row in COMPANY]
-    elif parse_learner(spec).hyper_parameters().keys() & {"strategy", "mixtures"}:
-        return None
     else:
-        rows = dict.fromkeys([spec, *COMPANY])
-        matches = [(game, row, OPPONENT) for game in GAMES for row in rows]
-    return _kept(f"learner {spec}", lambda: _plot(matches, "pseudo_regret"))
+        matches = [(game, row, OPPONENT) for game in GAMES for row in dict.fromkeys([spec, *COMPANY])]
+    return _kept(f"learner {spec}", lambda: _plot(matches, metric))
 
 
 def game_curves(spec: str) -> bytes:
-    """The exploitability of three learners in self-play on a game."""
+    """Plot the exploitability of three learners in self-play on a game."""
     learners = THREE if isinstance(parse_game(spec), Game) else OF_GENOMES
     matches = [(spec, learner, learner) for learner in learners]
     return _kept(f"game {spec}", lambda: _plot(matches, "exploitability"))
 
 
 def game_matrix(spec: str) -> bytes:
-    """The payoffs of a game."""
+    """Plot the payoffs of a game."""
     return _kept(f"matrix {spec}", lambda: plot_matrix(parse_matrix(spec)))
 
 
 def policy_panels(game: str, learner: str) -> bytes:
-    """The policies of a learner in self-play, in one run of 3000 rounds."""
+    """Plot the policies of a learner in self-play, in one run of 3000 rounds."""
     return _kept(f"policies {game} {learner}", lambda: plot_simplex(_self_play(game, learner)))
 
 
 def policy_replay(game: str, learner: str, up: str) -> str:
-    """The same as a page; `up` leads from it to the top of the site, where all of them find Vega."""
+    """Return that run as a page; `up` is the path from it to the top of the site, where Vega is."""
 
     def written(path: Path) -> None:
         page: str = _self_play(game, learner).replay().html()
@@ -100,12 +98,12 @@ def policy_replay(game: str, learner: str, up: str) -> str:
 
 
 def vega() -> str:
-    """The script of Vega and Vega-Lite."""
+    """Return the script of Vega and Vega-Lite."""
     return vega_script(require("vl_convert"))
 
 
 def tutorial_picture(page: str) -> bytes:
-    """The picture of a tutorial: what its code has drawn as `picture`, or else its first game."""
+    """Return the picture of a tutorial: the one that its code names `picture`, or else its first game."""
 
     def draw() -> Figure:
         names: dict[str, Any] = {}
@@ -136,12 +134,12 @@ def drawings() -> Iterator[tuple[str, bytes]]:
 
 
 def belief_panels() -> bytes:
-    """What COEBL believes of the payoffs, over the rounds."""
+    """Plot the estimated payoffs of COEBL over the rounds."""
     return _kept("beliefs", plot_beliefs)
 
 
 def metric_games(name: str) -> tuple[str, ...]:
-    """The games on which a metric is drawn: KL is infinite where an equilibrium leaves out an action."""
+    """Return the games on which a metric is drawn; KL is infinite if an equilibrium leaves out an action."""
     if "genomes" in metric_class(name).needs:
         return GENOME_GAMES
     if "welfare" in metric_class(name).needs or name in ("nash_conv", "swap_regret"):
@@ -150,7 +148,7 @@ def metric_games(name: str) -> tuple[str, ...]:
 
 
 def metric_curves(name: str) -> bytes:
-    """A metric of three learners in self-play."""
+    """Plot a metric of three learners in self-play."""
     games = metric_games(name)
     learners = OF_GENOMES if games is GENOME_GAMES else OF_GENERAL_SUM if games is GENERAL_SUM else THREE
     matches = [(game, learner, learner) for game in games for learner in learners]
@@ -181,7 +179,7 @@ def _kept_as(ending: str, what: str, write: Callable[[Path], object]) -> bytes:
 
 @cache
 def sources() -> str:
-    """A digest of the code that a curve depends on; comments and docstrings are not part of it."""
+    """Return a digest of the code that a curve depends on, without comments and docstrings."""
     digest = hashlib.sha256()
     package = ROOT / "src" / "coebl"
     for path in sorted([Path(__file__), Path(inspect.getfile(plot_matrix)), *package.rglob("*.py")]):

@@ -10,7 +10,7 @@ from coebl import Game, simulate, solve
 from coebl.core.text import with_minus
 from coebl.games import parse_matrix
 from coebl.plots.policy_plots import CORNERS, on_triangle
-from coebl.plots.style import AGAINST, COLUMN, FOR, GUIDE, NOTE, WIDTH, blue_orange, lay_out, look, new_figure
+from coebl.plots.style import AGAINST, COLUMN, FOR, GUIDE, NOTE, WIDTH, blue_orange, drawing, look, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,13 +24,12 @@ _SHADE, _PALE = "#86BCE0", "0.93"
 
 
 def draw_benchmarks() -> Figure:
-    """What a player earns in total, what the value is worth, and what the best fixed action would have earned."""
+    """Draw the total reward of a player, the value of the game, and the total of the best fixed action."""
     rounds = 300
     result = simulate("rps", "exp3", "fixed:1/0/0", rounds=rounds, seeds=50, metrics=["pseudo_regret"])
     earned = -result.metrics["pseudo_regret"].mean(axis=1)
     best = float(parse_matrix("rps").payoff[:, 0].max())
-    with look():
-        figure = new_figure(COLUMN * 1.25, 2.4)
+    with drawing(COLUMN * 1.25, 2.4) as figure:
         ax = figure.add_subplot()
         ax.plot([0, rounds], [0, best * rounds], color="black", linestyle=(0, (4, 2)))
         ax.plot(result.rounds, earned, color=FOR, linewidth=1.6)
@@ -44,14 +43,12 @@ def draw_benchmarks() -> Figure:
             ax.text(rounds + 14, (end + earned[-1]) / 2, name, va="center")
         ax.set(xlabel="round", ylabel="earned so far", xlim=(0, rounds * 1.42), ylim=(-40, 310))
         ax.set_xticks(range(0, rounds + 1, 100))
-        lay_out(figure)
     return figure
 
 
 def draw_exploiting() -> Figure:
-    """What more and more paper gains against an opponent who always plays rock, and loses to one who notices."""
-    with look():
-        figure = new_figure(COLUMN * 1.25, 2.2)
+    """Draw what playing more paper earns against an opponent who always plays rock, and against one who notices."""
+    with drawing(COLUMN * 1.25, 2.2) as figure:
         ax = figure.add_subplot()
         ax.axhline(0, **GUIDE)
         ax.plot([0, 1], [0, 1], color=FOR, linewidth=1.6)
@@ -64,20 +61,18 @@ def draw_exploiting() -> Figure:
         ax.set_ylim(-1.25, 1.15)
         ax.set_xlabel("of the way from the equilibrium to always paper", loc="left")
         ax.set_ylabel("earned per round")
-        lay_out(figure)
     return figure
 
 
 def draw_sights() -> Figure:
-    """What each kind of learner sees of the payoffs after one round."""
+    """Draw the payoffs that each kind of learner sees after one round."""
     kinds: dict[str, tuple[Floats, str]] = {
         "bandit": (np.array([[0, 0, 0], [0.5, 0.5, 0.5], [0, 0, 0.0]]), "one reward,\nsomewhere in its row"),
         "informed bandit": (np.array([[0, 0, 0], [0, 0, 1], [0, 0, 0.0]]), "one reward,\nof a known pair"),
         "full information": (np.array([[0, 0, 1], [0, 0, 1], [0, 0, 1.0]]), "all it could have earned,\nwithout noise"),
         "oracle": (np.ones((3, 3)), "all payoffs, or the\nopponent's policy"),
     }
-    with look():
-        figure = new_figure(WIDTH * 0.9, 2.1)
+    with drawing(WIDTH * 0.9, 2.1) as figure:
         for place, (ax, (kind, (seen, words))) in enumerate(zip(figure.subplots(1, 4), kinds.items(), strict=True)):
             for (i, j), share in np.ndenumerate(seen):
                 fill = {0.0: _PALE, 0.5: "white", 1.0: _SHADE}[float(share)]
@@ -93,7 +88,6 @@ def draw_sights() -> Figure:
         figure.axes[0].text(1.5, 3.05, "the opponent's actions", ha="center", va="top", color=NOTE, fontsize=6)
         for ax in figure.axes:
             ax.xaxis.labelpad = 12
-        lay_out(figure)
     return figure
 
 
@@ -104,13 +98,12 @@ def _square(x: float, y: float, **style: Any) -> Any:
 
 
 def draw_ties() -> Figure:
-    """The optimal strategies of two games, and the one that is returned."""
+    """Draw the optimal strategies of two games, and the strategy that the solver returns."""
     games: dict[str, tuple[list[list[float]], Floats]] = {
         "all payoffs are equal": ([[1, 1], [1, 1], [1, 1]], np.eye(3)),
         "actions 1 and 3 are equal": ([[1, 0], [0, 1], [1, 0]], np.array([[0.5, 0.5, 0], [0, 0.5, 0.5]])),
     }
-    with look():
-        figure = new_figure(COLUMN * 1.5, 2.3)
+    with drawing(COLUMN * 1.5, 2.3) as figure:
         for ax, (title, (payoff, ends)) in zip(figure.subplots(1, 2), games.items(), strict=True):
             ax.fill(*CORNERS.T, facecolor="none", edgecolor="0.6", linewidth=0.8)
             ax.fill(*on_triangle(ends).T, facecolor=_SHADE, edgecolor=_SHADE, linewidth=4, joinstyle="round")
@@ -124,12 +117,11 @@ def draw_ties() -> Figure:
         figure.axes[0].plot([], [], color=_SHADE, linewidth=4, label="all optimal strategies")
         figure.axes[0].plot([], [], "o", color="black", label="the one returned")
         figure.legend(loc="outside lower center", ncols=2)
-        lay_out(figure)
     return figure
 
 
 def draw_generation() -> Figure:
-    """One generation of COEBL with three mutants: belief, bonus, mutants, their policies, selection, play."""
+    """Draw one generation of COEBL with three mutants: belief, bonus, mutants, their policies, selection, play."""
     game, rounds, c = parse_matrix("biased-rps"), 150, 0.5
     result = simulate(game, f"coebl:c={c}", "uniform", rounds=rounds, seeds=1, metrics=["regret"], keep=["beliefs"])
     belief = result.kept["beliefs"][0]
@@ -142,17 +134,8 @@ def draw_generation() -> Figure:
     winner = int(np.argmax(fitness))
     with look():
         figure = new_figure(WIDTH, 2.8)
-        grid = figure.add_gridspec(
-            3,
-            5,
-            width_ratios=[1, 1, 0.75, 1, 1.1],
-            left=0.01,
-            right=0.92,
-            top=0.91,
-            bottom=0.05,
-            wspace=0.5,
-            hspace=0.25,
-        )
+        margins = {"left": 0.01, "right": 0.92, "top": 0.91, "bottom": 0.05, "wspace": 0.5, "hspace": 0.25}
+        grid = figure.add_gridspec(3, 5, width_ratios=[1, 1, 0.75, 1, 1.1], **margins)
         titles = ("1. belief", "2. + bonus", "3. + noise: mutants", "4. maximin of each", "5. selection, 6. play")
         first, second, last = (figure.add_subplot(grid[:, place]) for place in (0, 1, 4))
         thirds, fourths = ([figure.add_subplot(grid[place, column]) for place in range(3)] for column in (2, 3))
@@ -192,7 +175,7 @@ def _arrow(figure: Figure, left: Axes, right: Axes, colour: str = "0.45", labels
 
 
 def draw_optimism() -> Figure:
-    """The optimistic payoff of one pair over its visits: never below the payoff, and above it by less and less."""
+    """Draw the optimistic payoff of a pair by its visits: it approaches the payoff from above."""
     half, own, rate, actions, rounds, payoff = 1.0, 0.5, 0.5, 9, 3000, 0.3
     log = np.log(4 * actions * rounds**2)
     visits = np.arange(501)
@@ -202,8 +185,7 @@ def draw_optimism() -> Figure:
     width = g * half * (2 + rate * np.sqrt(2 * own * log))
     width[1:] += (1 - g[1:]) * np.sqrt(2 * log / visits[1:])
     estimate = np.concatenate([[0.0], (1 - g[1:]) * means]) + rate * np.sqrt(own) * half * g * random.normal(size=501)
-    with look():
-        figure = new_figure(COLUMN * 1.4, 2.3)
+    with drawing(COLUMN * 1.4, 2.3) as figure:
         ax = figure.add_subplot()
         ax.fill_between(visits, payoff, payoff + 2 * width, color=FOR, alpha=0.15, linewidth=0)
         ax.plot(visits, estimate + width, color=FOR, linewidth=1.2)
@@ -212,17 +194,15 @@ def draw_optimism() -> Figure:
         ax.text(505, float((estimate + width)[-1]), "$B_{ij}$", color=FOR, va="center")
         ax.text(60, 3.2, "$A_{ij} + 2 w(n)$", color=FOR, va="center")
         ax.set(xlim=(0, 640), xticks=range(0, 501, 100), ylim=(-0.6, 7), xlabel="visits of the pair, n")
-        lay_out(figure)
     return figure
 
 
 def draw_lock_in() -> Figure:
-    """The regret of twenty runs of Strain on the game of (6), with little and with much neglect."""
+    """Draw the regret of twenty runs of Strain on the game of (6), with little and with much neglect."""
     payoffs = [[1.0 if i == 199 else 0.5 * (i % 10 == 0)] for i in range(200)]
     game = Game(payoffs, payoff_range=(-1, 1), noise="gaussian:sigma=0.1")
     lines = {"neglect = 0.2": ("0.2", AGAINST), "neglect = 3": ("3", FOR)}
-    with look():
-        figure = new_figure(COLUMN * 1.5, 2.3)
+    with drawing(COLUMN * 1.5, 2.3) as figure:
         ax = figure.add_subplot()
         for name, (neglect, colour) in lines.items():
             learner = f"strain:neglect={neglect},kinship=0"
@@ -233,7 +213,6 @@ def draw_lock_in() -> Figure:
         ax.set(
             xlabel="round", ylabel="regret, 20 runs each", xlim=(0, 5900), ylim=(0, None), xticks=range(0, 4001, 1000)
         )
-        lay_out(figure)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""One run of COEBL from the inside: what it computes in a round, step by step, and its beliefs beside the payoffs."""
+"""One run of COEBL from the inside: the steps of a round, and its beliefs beside the payoffs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coebl.engine import Match
 from coebl.engine.table import Table
 from coebl.games import parse_matrix
 from coebl.learners.coebl import Coebl
-from coebl.plots.style import WIDTH, blue_orange, lay_out, look, new_figure
+from coebl.plots.style import WIDTH, blue_orange, drawing
 from coebl.report import embed, read_asset, vega_script
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ vegaEmbed("#chart", spec, {{ actions: false, renderer: "svg", ast: true, default
 
 
 def plot_beliefs(rounds: tuple[int, ...] = (10, 100, 1000, 3000)) -> Figure:
-    """Plot what COEBL believes of the payoffs at some rounds, beside the payoffs."""
+    """Plot the estimated payoffs of COEBL at some rounds, beside the true payoffs."""
     game = parse_matrix(GAME)
     result = simulate(game, SPEC, SPEC, rounds=rounds[-1], seeds=1, metrics=["regret"], record=10, keep=["beliefs"])
     belief = result.kept["beliefs"][0]
@@ -52,8 +52,7 @@ def plot_beliefs(rounds: tuple[int, ...] = (10, 100, 1000, 3000)) -> Figure:
     ]
     panels.append(("the true payoffs", game.payoff, None))
     largest = abs(game.payoff).max()
-    with look():
-        figure = new_figure(WIDTH, 1.9)
+    with drawing(WIDTH, 1.9) as figure:
         axes = figure.subplots(1, len(panels))
         for place, (ax, (title, means, visits)) in enumerate(zip(axes, panels, strict=True)):
             ax.imshow(means, cmap=blue_orange(), vmin=-largest, vmax=largest)
@@ -67,7 +66,6 @@ def plot_beliefs(rounds: tuple[int, ...] = (10, 100, 1000, 3000)) -> Figure:
             ax.set_xticks(range(means.shape[1]), game.column_labels, rotation=90)
             ax.set_yticks(range(means.shape[0]), game.row_labels if place == 0 else [""] * means.shape[0])
             ax.grid(visible=False)
-        lay_out(figure)
     return figure
 
 
@@ -100,26 +98,12 @@ def round_stepper() -> str:
                     value = float(matrix[row, column])
                     number = f"{value:.0f}" if step == STEPS[0] else f"{value:.2f}"
                     shade = None if step == STEPS[0] else round(value, 3)
-                    cells.append(
-                        {
-                            "index": index,
-                            "step": step,
-                            "row": game.row_labels[row],
-                            "column": game.column_labels[column],
-                            "shade": shade,
-                            "text": number,
-                        }
-                    )
+                    labels = {"row": game.row_labels[row], "column": game.column_labels[column]}
+                    cells.append({"index": index, "step": step, **labels, "shade": shade, "text": number})
             policy, chosen = block.policies[0][0, 0], int(block.actions[0][0, 0])
             for action, label in enumerate(game.row_labels):
-                bars.append(
-                    {
-                        "index": index,
-                        "action": label,
-                        "policy": round(float(policy[action]), 4),
-                        "chosen": action == chosen,
-                    }
-                )
+                share = round(float(policy[action]), 4)
+                bars.append({"index": index, "action": label, "policy": share, "chosen": action == chosen})
         bred.clear()
     spec = embed(_spec(cells, bars, game.row_labels))
     return _PAGE.format(library=vega_script(require("vl_convert")), theme=read_asset("theme.js"), spec=spec)
@@ -128,15 +112,18 @@ def round_stepper() -> str:
 def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple[str, ...]) -> dict[str, Any]:
     shown = [{"filter": "datum.index === at"}]
     names = json.dumps([f"{stop:,}" for stop in STOPS])
-    action = {"type": "nominal", "sort": list(labels), "title": None}
+
+    def nominal(values: tuple[str, ...]) -> dict[str, Any]:
+        return {"type": "nominal", "sort": list(values), "title": None}
+
+    action = nominal(labels)
+    slider = {"input": "range", "min": 0, "max": len(STOPS) - 1, "step": 1, "name": "earlier ↔ later"}
+    shades = {"domain": [-5, 0, 5], "range": ["#C05000", "#F7F7F7", "#0072B2"], "clamp": True}
+    on_shade = {"condition": {"test": "datum.shade === null", "value": "var(--ink)"}, "value": "#1c1e21"}
+    policy = {"field": "policy", "type": "quantitative", "scale": {"domain": [0, 1]}, "title": "probability"}
+    heading = ["5. maximin of the mutant: the policy", "6. the choice, outlined"]
     return {
-        "params": [
-            {
-                "name": "at",
-                "value": 4,
-                "bind": {"input": "range", "min": 0, "max": len(STOPS) - 1, "step": 1, "name": "earlier ↔ later"},
-            },
-        ],
+        "params": [{"name": "at", "value": 4, "bind": slider}],
         "title": {"text": {"expr": f"'What COEBL computes in round ' + {names}[at]"}, "anchor": "start"},
         "vconcat": [
             {
@@ -144,13 +131,7 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
                 "transform": shown,
                 "columns": 5,
                 "spacing": 10,
-                "facet": {
-                    "field": "step",
-                    "type": "nominal",
-                    "sort": list(STEPS),
-                    "title": None,
-                    "header": {"labelAnchor": "start"},
-                },
+                "facet": {"field": "step", **nominal(STEPS), "header": {"labelAnchor": "start"}},
                 "spec": {
                     "width": 112,
                     "height": 108,
@@ -162,27 +143,12 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
                         {
                             "mark": {"type": "rect", "stroke": "var(--paper)"},
                             "encoding": {
-                                "color": {
-                                    "field": "shade",
-                                    "type": "quantitative",
-                                    "legend": None,
-                                    "scale": {
-                                        "domain": [-5, 0, 5],
-                                        "range": ["#C05000", "#F7F7F7", "#0072B2"],
-                                        "clamp": True,
-                                    },
-                                }
+                                "color": {"field": "shade", "type": "quantitative", "legend": None, "scale": shades}
                             },
                         },
                         {
                             "mark": {"type": "text", "fontSize": 12},
-                            "encoding": {
-                                "text": {"field": "text"},
-                                "color": {
-                                    "condition": {"test": "datum.shade === null", "value": "var(--ink)"},
-                                    "value": "#1c1e21",
-                                },
-                            },
+                            "encoding": {"text": {"field": "text"}, "color": on_shade},
                         },
                     ],
                 },
@@ -190,22 +156,13 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
             {
                 "data": {"values": bars},
                 "transform": shown,
-                "title": {
-                    "text": ["5. maximin of the mutant: the policy", "6. the choice, outlined"],
-                    "anchor": "start",
-                    "fontSize": 11,
-                },
+                "title": {"text": heading, "anchor": "start", "fontSize": 11},
                 "width": 420,
                 "height": 84,
                 "mark": {"type": "bar", "fill": "#5aa0cf", "strokeWidth": 3},
                 "encoding": {
                     "y": {"field": "action", **action},
-                    "x": {
-                        "field": "policy",
-                        "type": "quantitative",
-                        "scale": {"domain": [0, 1]},
-                        "title": "probability",
-                    },
+                    "x": policy,
                     "stroke": {"condition": {"test": "datum.chosen", "value": "var(--ink)"}, "value": None},
                 },
             },

@@ -10,7 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.text import with_minus
 from coebl.games import Game
-from coebl.plots.style import COLUMN, blue_orange, lay_out, look, new_figure
+from coebl.plots.style import COLUMN, blue_orange, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,11 +21,10 @@ _BAR = "0.45"
 
 
 def plot_matrix(game: Game) -> Figure:
-    """The payoffs to the row player, blue above the value of the game and orange below; bars are an equilibrium."""
+    """Plot the payoffs to the row player, blue above the value and orange below, with an equilibrium as bars."""
     m, n = game.shape
     cell = min(0.5, 3.2 / max(m, n))  # inches
-    with look():
-        figure = new_figure(max(COLUMN, n * cell + 2), m * cell + 1.1)
+    with drawing(max(COLUMN, n * cell + 2), m * cell + 1.1) as figure:
         ratios = {"width_ratios": [n * cell, 0.6], "height_ratios": [m * cell, 0.6]}
         payoffs, row, column, corner = figure.subplots(2, 2, gridspec_kw=ratios).ravel()
         corner.remove()
@@ -38,7 +37,6 @@ def plot_matrix(game: Game) -> Figure:
         row.locator_params(axis="x", nbins=2)
         column.set(xlim=(0, n), ylim=(0, None), xticks=[], ylabel="column\nplayer")
         column.locator_params(axis="y", nbins=2)
-        lay_out(figure)
     return figure
 
 

@@ -33,20 +33,7 @@ from coebl.naming import (
     metric_label,
 )
 from coebl.plots.hitting import plot_ecdf
-from coebl.plots.style import (
-    BAND,
-    COLUMN,
-    REFERENCE,
-    WIDTH,
-    canvas,
-    check_some,
-    drawable,
-    lay_out,
-    legend_entries,
-    look,
-    new_figure,
-    seeds_text,
-)
+from coebl.plots.style import BAND, REFERENCE, canvas, check_some, drawable, legend_entries, panels, seeds_text
 
 if TYPE_CHECKING:
     import polars
@@ -58,7 +45,6 @@ if TYPE_CHECKING:
 BAND_LABEL = "band: 95 % interval of the mean"
 POINTS = 300  # of a curve: more cannot be seen, and make large files
 _MARK = "*"  # behind the titles of learners that see more than bandits do
-_ACROSS = 3  # panels side by side
 _TITLE = 26  # characters of a panel's title in a line
 _HEIGHT = 1.75  # of a panel, in inches
 _MARGIN = 0.1  # around the legend, in inches
@@ -113,13 +99,18 @@ def plot_curves(
         styles = line_styles(data, lines, known)
     curves = [read_curve(data, metric, match, points, noise) for match in lines.values()]
     with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend takes a part of it
-        seeds = {_draw(ax, label, curve, styles.get(label, {})) for label, curve in zip(lines, curves, strict=True)}
+        drawn = zip(lines, curves, strict=True)
+        seeds = {draw_mean(ax, *curve, label, styles.get(label, {})) for label, curve in drawn} - {1}
         ax.set_xlabel("round $t$")
         ax.set_ylabel(metric_label(metric, known))
         ax.set_xlim(0, max(1, ax.dataLim.x1))
-        _name_the_bands(ax, seeds - {1})
-        if legend:
-            _add_legend(ax, len(lines))
+        band = f"{BAND_LABEL}, {seeds_text(seeds)}" if seeds else ""
+        if band and band not in ax.get_legend_handles_labels()[1]:
+            ax.fill_between([], [], color="0.5", alpha=0.35, linewidth=0, label=band)
+        if legend:  # above the axes, in two columns if the figure is wide enough
+            place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
+            if ax.legend(**place, ncols=min(2, len(lines))).get_window_extent().width > ax.figure.bbox.width:
+                ax.legend(**place)
         return ax
 
 
@@ -210,36 +201,20 @@ def line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) -> 
     return styles
 
 
-def _draw(ax: Axes, label: str, curve: Curve, style: Style) -> int:
-    """Draw a line with its band, if there is one; return the number of seeds."""
-    band = Band.of(curve.values)
+def draw_mean(ax: Axes, rounds: Ints, values: Floats, label: str, style: Style) -> int:
+    """Draw the mean over the runs with the band of its interval, if there is one; return the number of seeds."""
+    band = Band.of(values)
     note = "" if np.isfinite(band.mean).any() else " (infinite)"
-    (line,) = ax.plot(curve.rounds, band.mean, label=label + note, **style)
+    (line,) = ax.plot(rounds, band.mean, label=label + note, **style)
     if band.seeds > 1:
-        ax.fill_between(curve.rounds, band.low, band.high, color=line.get_color(), alpha=BAND, linewidth=0)
+        ax.fill_between(rounds, band.low, band.high, color=line.get_color(), alpha=BAND, linewidth=0)
     return band.seeds
 
 
-def _add_legend(ax: Axes, lines: int) -> None:
-    """Add a legend above the axes, in two columns if the figure is wide enough."""
-    place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
-    legend = ax.legend(**place, ncols=min(2, lines))
-    if legend.get_window_extent().width > ax.figure.bbox.width:
-        ax.legend(**place)
-
-
-def _name_the_bands(ax: Axes, seeds: set[int]) -> None:
-    """Add an entry to the legend that explains the bands, once."""
-    label = f"{BAND_LABEL}, {seeds_text(seeds)}" if seeds else ""
-    if label and label not in ax.get_legend_handles_labels()[1]:
-        ax.fill_between([], [], color="0.5", alpha=0.35, linewidth=0, label=label)
-
+# Panels
 
 MOST_LINES = 40  # of a panel: more cannot be distinguished
 MOST_PANELS = 24
-
-
-# Panels
 
 
 def plot_panels(
@@ -274,32 +249,30 @@ def plot_panels(
     games = sorted({game for game, *_ in present}, key=GAMES.order)
     pairs = sorted({match[1:] for match in present}, key=lambda players: tuple(map(LEARNERS.order, players)))
     kept = [(game, [pair for pair in pairs[:MOST_LINES] if (game, *pair) in present]) for game in games]
-    panels = [(game, of_game) for game, of_game in kept if of_game][:MOST_PANELS]
+    shown = [(game, of_game) for game, of_game in kept if of_game][:MOST_PANELS]
     known = known_to(data) if known is None else known
     times = _times(data, noise) if metric == HittingTime.name else {}
     labels = {pair: drawable(label) for pair, label in _labels(pairs, known, short=bool(times)).items()}
     styles = line_styles(data, {labels[pair]: ("", *pair) for pair in pairs[:MOST_LINES]}, known)
-    across = min(_ACROSS, len(panels))
-    down = -(-len(panels) // across)
-    with look():
-        figure = new_figure(WIDTH if across > 1 else COLUMN + 1, _HEIGHT * down + (across == 1))
-        axes = figure.subplots(down, across, squeeze=False).ravel()
-        for place, (ax, (game, of_game)) in enumerate(zip(axes, panels, strict=False)):
-            lines = {labels[pair]: (game, *pair) for pair in of_game}
+    with panels(len(shown), _HEIGHT, margin=len(shown) == 1) as (figure, axes):
+        for ax, (game, of_game) in zip(axes, shown, strict=True):
             if times:
                 plot_ecdf({labels[pair]: times[game, pair] for pair in of_game}, ax, legend=False, styles=styles)
             else:
+                lines = {labels[pair]: (game, *pair) for pair in of_game}
                 plot_curves(data, metric, lines, ax, styles, legend=False, noise=noise, known=known)
             ax.set_title(textwrap.fill(drawable(game_title(game)), _TITLE), fontsize="medium")
             if log and not times:
                 ax.set_xscale("log")
                 ax.set_xlim(1, None)
-            ax.set_ylabel(ax.get_ylabel() if place % across == 0 else "")
-            ax.set_xlabel(ax.get_xlabel() if place + across >= len(panels) else "")
-        for ax in axes[len(panels) :]:
-            ax.remove()
-        _add_common_legend(figure, _left_out(len(games) - len(panels), len(pairs) - len(pairs[:MOST_LINES])))
-        lay_out(figure)
+        for above in axes[:-3]:  # another panel is below it
+            above.set_xlabel("")
+        left_out = [
+            (len(games) - len(shown), "more game", "more games"),
+            (len(pairs[MOST_LINES:]), "more match of each game", "more matches of each game"),
+        ]
+        notes = " and ".join(counted(*words) for words in left_out if words[0])
+        _add_common_legend(figure, f"not shown: {notes}" if notes else "")
     return figure
 
 
@@ -324,22 +297,14 @@ def _labels(pairs: Sequence[tuple[str, ...]], known: Known, short: bool = False)
     }
 
 
-def _left_out(games: int, pairs: int) -> str:
-    """Return a note on the matches that are not drawn."""
-    more = [(games, "more game", "more games"), (pairs, "more match of each game", "more matches of each game")]
-    parts = [counted(*words) for words in more if words[0] > 0]
-    return f"not shown: {' and '.join(parts)}" if parts else ""
-
-
 def _add_common_legend(figure: Figure, note: str) -> None:
     """Add one legend for all panels, below them, in as many columns as fit; the figure grows to make room."""
     entries = legend_entries(figure.axes)
-    lines = {label: handle for label, handle in entries.items() if not label.startswith(BAND_LABEL)}
-    bands = {label: handle for label, handle in entries.items() if label not in lines}
-    notes = [f"{_MARK} sees more than a bandit does, for reference"] * any(_MARK in label for label in lines) + [note]
-    for note in filter(None, notes):
-        bands[note] = require("matplotlib.lines").Line2D([], [], linestyle="none")
-    shown = lines | bands
+    bands = {label: handle for label, handle in entries.items() if label.startswith(BAND_LABEL)}
+    lines = {label: handle for label, handle in entries.items() if label not in bands}
+    marked = f"{_MARK} sees more than a bandit does, for reference" if any(_MARK in label for label in lines) else ""
+    empty = require("matplotlib.lines").Line2D([], [], linestyle="none")
+    shown = lines | bands | dict.fromkeys(filter(None, (marked, note)), empty)
     for columns in range(min(len(shown), 6), 0, -1):
         legend = figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns)
         box = legend.get_window_extent()

@@ -9,10 +9,10 @@ import numpy as np
 
 from coebl.core.text import counted
 from coebl.evidence.explain import Explanation, Play
-from coebl.evidence.statistics import Band
 from coebl.naming import looks
+from coebl.plots.curves import draw_mean
 from coebl.plots.policy_plots import AREA_COLOURS, areas_of, policy_paths
-from coebl.plots.style import AGAINST, BAND, FOR, GUIDE, NOTE, WIDTH, drawable, lay_out, look, new_figure
+from coebl.plots.style import AGAINST, FOR, GUIDE, NOTE, WIDTH, drawable, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,17 +35,17 @@ def plot_explanation(explanation: Explanation) -> Figure:
     >>> [ax.get_title() for ax in figure.axes][:2]
     ['Lost, % of the payoff range a round', 'Lost to UCB on Rock-paper-scissors']
     """
-    with look():
-        shown = min(_MOST, len(explanation.losses))
-        has_play = isinstance(explanation.play, Play)
-        figure = new_figure(WIDTH, 0.9 + 0.2 * shown + 1.9)
-        top, below = figure.subfigures(2, 1, height_ratios=[0.9 + 0.2 * shown, 1.9], squeeze=False)[:, 0]
+    shown = min(_MOST, len(explanation.losses))
+    heights = [0.9 + 0.2 * shown, 1.9]
+    with drawing(WIDTH, sum(heights)) as figure:
+        top, below = figure.subfigures(2, 1, height_ratios=heights, squeeze=False)[:, 0]
         _draw_matches(top.subplots(), explanation)
-        first, *second = below.subplots(1, 1 + has_play, squeeze=False)[0]
-        _draw_rounds(first, explanation)
-        for ax in second:
-            _draw_policy(ax, explanation.play)  # type: ignore[arg-type]
-        lay_out(figure)
+        if isinstance(explanation.play, Play):
+            left, right = below.subplots(1, 2)
+            _draw_policy(right, explanation.play)
+        else:
+            left = below.subplots()
+        _draw_rounds(left, explanation)
     return figure
 
 
@@ -71,13 +71,9 @@ def _draw_matches(ax: Axes, explanation: Explanation) -> None:
 
 def _draw_rounds(ax: Axes, explanation: Explanation) -> None:
     """Draw the loss up to each round, in payoff ranges, with the band of its interval."""
-    band, colour = (
-        Band.of(explanation.curve),
-        looks([explanation.learner], known=explanation.known)[explanation.learner].colour,
-    )
-    ax.plot(explanation.rounds, band.mean, color=colour, marker="o" if len(explanation.rounds) == 1 else None)
-    if band.seeds > 1:
-        ax.fill_between(explanation.rounds, band.low, band.high, color=colour, alpha=BAND, linewidth=0)
+    colour = looks([explanation.learner], known=explanation.known)[explanation.learner].colour
+    marker = "o" if len(explanation.rounds) == 1 else None
+    draw_mean(ax, explanation.rounds, explanation.curve, "", {"color": colour, "marker": marker})
     ax.set(xlim=(0, explanation.rounds[-1]), xlabel="round", ylabel="payoff ranges, up to the round")
     title = f"Lost to {explanation.match_title(explanation.losses[0])}"
     ax.set_title(textwrap.fill(drawable(title), 40))

@@ -15,7 +15,7 @@ from coebl.core.errors import check_integer
 from coebl.engine.result import MOST_AREAS, sample_policies
 from coebl.games import Game
 from coebl.naming import PALETTE, game_title, known_of, learner_titles, lighter, looks
-from coebl.plots.style import NOTE, WIDTH, drawable, lay_out, legend_entries, look, new_figure
+from coebl.plots.style import NOTE, WIDTH, drawable, drawing, legend_entries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,12 +109,9 @@ def policy_paths(result: Result, seed: int | None = None, points: int = 500, als
     titles, styles = learner_titles(specs, known), looks(specs, known=known)
     return PolicyPaths(
         game=game,
-        seed=sampled.seed,
         titles=tuple(titles[spec] for spec in specs),
         colours=tuple(styles[spec].colour for spec in specs),
-        rounds=sampled.rounds,
-        policies=sampled.policies,
-        averages=sampled.averages,
+        **sampled._asdict(),
     )
 
 
@@ -192,17 +189,19 @@ def plot_simplex(result: Result, seed: int | None = None, rounds: Iterable[int] 
     last = result.match.rounds
     stops = sorted({check_integer("rounds", stop, 1) for stop in rounds if stop <= last} | {last})
     paths = policy_paths(result, seed, also=tuple(stops))
-    draw = {"square": _draw_squares, "triangle": _draw_triangles, "areas": _draw_areas}[paths.picture]
-    with look():
-        figure = draw(paths, stops)
-        width = int(18 * figure.get_figwidth())
-        figure.suptitle(textwrap.fill(drawable(paths.title).replace("\u00a0", " "), width), fontsize="medium")
-        lay_out(figure)
+    draw, width, height = {
+        "square": (_draw_squares, max(WIDTH / 2, (_PANEL + 0.1) * len(stops)), _PANEL + 0.8),
+        "triangle": (_draw_triangles, max(WIDTH / 2, _PANEL * len(stops)), 2 * _PANEL + 0.2),
+        "areas": (_draw_areas, WIDTH, 2 * _PANEL + 0.9),
+    }[paths.picture]
+    with drawing(width, height) as figure:
+        draw(figure, paths, stops)
+        title = drawable(paths.title).replace("\u00a0", " ")
+        figure.suptitle(textwrap.fill(title, int(18 * figure.get_figwidth())), fontsize="medium")
     return figure
 
 
-def _draw_triangles(paths: PolicyPaths, stops: list[int]) -> Figure:
-    figure = new_figure(max(WIDTH / 2, _PANEL * len(stops)), 2 * _PANEL + 0.2)
+def _draw_triangles(figure: Figure, paths: PolicyPaths, stops: list[int]) -> None:
     axes = figure.subplots(2, len(stops), squeeze=False)
     for seat, (line, labels) in enumerate(zip(axes, paths.labels, strict=True)):
         star = on_triangle(paths.equilibrium[seat])
@@ -218,15 +217,9 @@ def _draw_triangles(paths: PolicyPaths, stops: list[int]) -> Figure:
                 shift = {"left": -0.12, "right": 0.12, "center": 0}[ha]  # long names stay inside the panel
                 up, va = (0.03, "bottom") if y > 0 else (-0.03, "top")
                 ax.text(x + shift, y + up, name, fontsize=6, color=NOTE, ha=ha, va=va)
-        beside: dict[str, Any] = {
-            "xycoords": "axes fraction",
-            "xytext": (-4, 0),
-            "textcoords": "offset points",
-            "rotation": 90,
-        }
-        line[0].annotate(_player(paths, seat), (0, 0.5), ha="right", va="center", fontsize=7, **beside)
+        line[0].annotate(_player(paths, seat), (0, 0.5), (-4, 0), xycoords="axes fraction", textcoords="offset points",
+                         rotation=90, ha="right", va="center", fontsize=7)  # fmt: skip
     _add_key(figure, axes[0, -1])
-    return figure
 
 
 def _player(paths: PolicyPaths, seat: int) -> str:
@@ -235,8 +228,7 @@ def _player(paths: PolicyPaths, seat: int) -> str:
     return f"{paths.game.seats[seat]}:\n{learner}"
 
 
-def _draw_squares(paths: PolicyPaths, stops: list[int]) -> Figure:
-    figure = new_figure(max(WIDTH / 2, (_PANEL + 0.1) * len(stops)), _PANEL + 0.8)
+def _draw_squares(figure: Figure, paths: PolicyPaths, stops: list[int]) -> None:
     axes = figure.subplots(1, len(stops), squeeze=False)[0]
     places, arrows = replicator_arrows(paths.game.payoff)
     trail, means = (np.column_stack([seat[:, 0] for seat in kind]) for kind in (paths.policies, paths.averages))
@@ -252,7 +244,6 @@ def _draw_squares(paths: PolicyPaths, stops: list[int]) -> Figure:
         ax.set_ylabel(textwrap.fill(f"column plays {column}", 24) if place == 0 else "")
     axes[0].plot([], [], color="0.75", label="replicator dynamics", marker=r"$\rightarrow$", linestyle="none")
     _add_key(figure, axes[-1], axes[0])
-    return figure
 
 
 def _draw_path(
@@ -271,8 +262,7 @@ def _draw_path(
     ax.plot(*trail[until - 1], "o", color=colour, markersize=4.5, zorder=6, label="policy of the round")
 
 
-def _draw_areas(paths: PolicyPaths, stops: list[int]) -> Figure:
-    figure = new_figure(WIDTH, 2 * _PANEL + 0.9)
+def _draw_areas(figure: Figure, paths: PolicyPaths, stops: list[int]) -> None:
     axes = figure.subplots(2, 2, width_ratios=[7, 1], squeeze=False)
     for seat, (ax, bars) in enumerate(axes):
         areas = areas_of(paths, seat)
@@ -297,7 +287,6 @@ def _draw_areas(paths: PolicyPaths, stops: list[int]) -> Figure:
         handles, names = bars.get_legend_handles_labels()
         bars.legend(handles[::-1], names[::-1], loc="center left", bbox_to_anchor=(1, 0.5), fontsize=6,
                     handlelength=1, labelspacing=0.2)  # fmt: skip
-    return figure
 
 
 def _add_key(figure: Figure, *axes: Axes) -> None:

@@ -90,15 +90,42 @@ def blue_orange() -> Colormap:
 
 
 @contextmanager
+def drawing(width: float = COLUMN, height: float = 2.4) -> Iterator[Figure]:
+    """Yield a new figure in the package's style, and lay it out at the end."""
+    with look():
+        figure = new_figure(width, height)
+        yield figure
+        lay_out(figure)
+
+
+@contextmanager
 def canvas(ax: Axes | None, width: float = COLUMN, height: float = 2.4) -> Iterator[Axes]:
     """Yield the given axes, in the user's style; or those of a new figure, in the package's, laid out at the end."""
     if ax is not None:
         yield ax
         return
-    with look():
-        figure = new_figure(width, height)
+    with drawing(width, height) as figure:
         yield figure.add_subplot()
-        lay_out(figure)
+
+
+@contextmanager
+def panels(count: int, height: float, margin: float) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Yield a new figure with panels, up to three side by side; only the first of a row keeps the label of its axis.
+
+    Args:
+        count: of the panels.
+        height: of a panel, in inches.
+        margin: the height of the rest of the figure, in inches.
+    """
+    across = min(3, count)
+    down = -(-count // across)
+    with drawing(WIDTH if across > 1 else COLUMN + 1, height * down + margin) as figure:
+        axes = figure.subplots(down, across, squeeze=False).ravel().tolist()
+        for ax in axes[count:]:
+            ax.remove()
+        yield figure, axes[:count]
+        for place, ax in enumerate(axes[:count]):
+            ax.set_ylabel("" if place % across else ax.get_ylabel())
 
 
 def plain_log_scale(ax: Axes, direction: Literal["x", "y"] = "y") -> None:

@@ -32,18 +32,7 @@ from coebl.naming import (
     metric_words,
 )
 from coebl.plots.curves import Curve, Data, read_curve
-from coebl.plots.style import (
-    COLUMN,
-    NOTE,
-    WIDTH,
-    canvas,
-    check_some,
-    drawable,
-    lay_out,
-    legend_entries,
-    look,
-    new_figure,
-)
+from coebl.plots.style import NOTE, canvas, check_some, drawable, legend_entries, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +41,6 @@ if TYPE_CHECKING:
 LAST = 100  # rounds, over which metrics that are not cumulative are averaged
 _MOST = len(PALETTE)  # lines of a panel
 _MOST_PANELS = 24
-_ACROSS = 3
 
 
 class Best(NamedTuple):
@@ -169,48 +157,41 @@ def plot_sweeps(
     """
     known = known_to(data) if known is None else known
     present = set(matches)
-    panels = [
+    shown = [
         (sweep, game, lines)
         for sweep in find_sweeps(sorted({match[1] for match in present}, key=LEARNERS.order), known)
         for game in sorted({match[0] for match in present}, key=GAMES.order)
         if (lines := _lines(sweep, game, present))
     ]
-    if not panels:
+    if not shown:
         raise InputError(
             "there is no sweep: no two row learners of a game differ in one number alone and met the same opponent. "
             "In the study file: learners = ['coebl:c=[0.5,2,8]']"
         )
+    left_out, shown = len(shown[_MOST_PANELS:]), shown[:_MOST_PANELS]
     titles = learner_titles({spec for match in present for spec in match[1:]}, known)
-    across = min(_ACROSS, len(panels[:_MOST_PANELS]))
-    down = -(-len(panels[:_MOST_PANELS]) // across)
-    with look():
-        figure = new_figure(WIDTH if across > 1 else COLUMN + 1, 2.1 * down + 0.9)
-        axes = figure.subplots(down, across, squeeze=False).ravel()
-        for place, (ax, (sweep, game, lines)) in enumerate(zip(axes, panels, strict=False)):
+    with panels(len(shown), height=2.1, margin=0.9) as (figure, axes):
+        for ax, (sweep, game, lines) in zip(axes, shown, strict=True):
+            first, *_ = sweep.values
             others = [opponents[0] for opponents in lines if opponents]
             styles = looks([*sweep.values, *others], plainest=others, known=known)
             found = []
             for opponents, points in lines.items():
-                style = (styles[opponents[0]] if opponents else Look(styles[next(iter(sweep.values))].colour, ())).style
+                style = (styles[opponents[0]] if opponents else Look(styles[first].colour, ())).style
                 against = " v ".join(drawable(titles[spec]) for spec in opponents)
                 label = f"against {against}" if opponents else "self-play"
                 found.append((label, plot_sweep(data, metric, points, ax, style, label, noise, known)))
-            name = drawable(learner_words(next(iter(sweep.values)), known).title or sweep.learner)
+            name = drawable(learner_words(first, known).title or sweep.learner)
             heading = textwrap.fill(f"{drawable(game_title(game))}, {name}", 34)
             best = "\n".join(f"best {label}: {sweep.parameter} = {one}" for label, one in found[:3])
             ax.set_title(f"{heading}\n{best}", fontsize="small")
             ax.set_xlabel(f"{sweep.parameter} of {name}{_missing_default(sweep)}")
-            ax.set_ylabel(ax.get_ylabel() if place % across == 0 else "")
-        for ax in axes[len(panels) :]:
-            ax.remove()
         entries = legend_entries(figure.axes)
         figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(4, len(entries)))
-        left_out = len(panels) - len(panels[:_MOST_PANELS])
         note = f"; {left_out} more panels are not shown" if left_out else ""
         when = "last round" if metric_words(metric, known).cumulative else f"mean over the last {LAST} rounds"
         words = f"{when}; bars: 95 % intervals of the mean; ring: the best value{note}"
         figure.supxlabel(textwrap.fill(words, int(14 * figure.get_figwidth())), color=NOTE, fontsize=8)
-        lay_out(figure)
     return figure
 
 
