@@ -1,20 +1,21 @@
+"""The choice of a device, and the parts of the GPU backend that can be tested without a GPU."""
+
 import re
 import sys
-from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
 from coebl import simulate
 from coebl.backend import CPU, backend_for, check_device
-from coebl.backend.cuda import batch_independent, sizes_and_strides
+from coebl.backend.cuda import sizes_and_strides
 from coebl.core.errors import InputError
 from coebl.solver.cuda import layout
-from coebl.study.cell import versions
 
 
-def test_the_processor_has_numpy():
+def test_the_cpu_has_numpy_and_no_versions_of_a_gpu():
     assert backend_for("cpu").arrays is np
+    assert CPU.versions == {}
 
 
 @pytest.mark.parametrize("device", ["gpu", "CUDA", None, 3])
@@ -29,63 +30,6 @@ def test_without_cupy_one_line_names_what_to_install(monkeypatch):
         simulate("rps", "ucb", "exp3", rounds=2, seeds=2, device="cuda")
 
 
-def fake_cupy(monkeypatch, count=lambda: 1, **cuda):
-    """Let a module that finds an H200 replace CuPy, apart from the given parts of cupy.cuda."""
-    fake = ModuleType("cupy")
-    runtime = SimpleNamespace(
-        CUDARuntimeError=ZeroDivisionError,
-        getDeviceCount=count,
-        runtimeGetVersion=lambda: 12090,
-        getDeviceProperties=lambda number: {"name": b"NVIDIA H200"},
-    )
-    usual = {"Device": capability("90"), "nvrtc": SimpleNamespace(getVersion=lambda: (12, 8)), "runtime": runtime}
-    fake.cuda = SimpleNamespace(**usual | cuda)
-    monkeypatch.setitem(sys.modules, "cupy", fake)
-    return fake
-
-
-def capability(text):
-    return lambda: SimpleNamespace(compute_capability=text)
-
-
-def failing(words):
-    """A compiler that cannot be loaded, and raises an error with these words."""
-
-    def fail():
-        raise RuntimeError(words)
-
-    return SimpleNamespace(getVersion=fail)
-
-
-INSTALL = '); install it: pip install "cupy-cuda12x[ctk]", or use device "cpu".'
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"count": lambda: 1 / 0}, 'CuPy finds no GPU (division by zero); use device "cpu"'),
-        ({"count": lambda: 0}, 'CuPy finds no GPU (none found); use device "cpu"'),
-        ({"Device": capability("75")}, "the GPU has compute capability 7.5; accepted: 8.0 or more"),
-        # CuPy 13, and the package that CuPy 14 uses, if [ctk] is not installed
-        ({"nvrtc": failing("CuPy failed to load libnvrtc")}, f"compiler (CuPy failed to load libnvrtc{INSTALL}"),
-        ({"nvrtc": failing('Failure finding "libnvrtc"\n')}, f'compiler (Failure finding "libnvrtc"{INSTALL}'),
-    ],
-)
-def test_a_gpu_that_cannot_be_used_is_reported_on_one_line(monkeypatch, changes, message):
-    fake_cupy(monkeypatch, **changes)
-    with pytest.raises(InputError) as caught:
-        backend_for("cuda")
-    assert str(caught.value).startswith('device is "cuda", and ')
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("number", ["80", "120"])
-def test_a_gpu_that_is_new_enough(monkeypatch, number):
-    fake = fake_cupy(monkeypatch, Device=capability(number))
-    assert backend_for("cuda").arrays is fake
-
-
 def test_a_cupy_that_lacks_a_library_is_reported_on_one_line(monkeypatch, tmp_path):
     (tmp_path / "cupy.py").write_text('raise ImportError("""\nlibnvrtc.so.13:\n  cannot open\n""")\n')
     monkeypatch.syspath_prepend(tmp_path)
@@ -93,33 +37,6 @@ def test_a_cupy_that_lacks_a_library_is_reported_on_one_line(monkeypatch, tmp_pa
     with pytest.raises(InputError, match=r"CuPy cannot be imported \(.*libnvrtc.*\); use device") as caught:
         backend_for("cuda")
     assert "\n" not in str(caught.value)
-
-
-def test_what_numbers_may_depend_on_is_named(monkeypatch):
-    fake = fake_cupy(monkeypatch)
-    fake.__version__ = "14.0.1"
-    expected = {"cupy": "14.0.1", "cuda": "12.9", "nvrtc": "12.8", "device": "NVIDIA H200"}
-    assert backend_for("cuda").versions == expected
-    assert CPU.versions == {}
-    assert versions("cuda") == versions() | expected
-
-
-def test_simulations_that_overlap_leave_cupy_as_it_was(monkeypatch):
-    fake = fake_cupy(monkeypatch)
-    accelerators = {"reduction": [1], "routine": [2]}
-    fake._core = SimpleNamespace(
-        get_reduction_accelerators=lambda: accelerators["reduction"],
-        get_routine_accelerators=lambda: accelerators["routine"],
-        set_reduction_accelerators=lambda value: accelerators.update(reduction=value),
-        set_routine_accelerators=lambda value: accelerators.update(routine=value),
-    )
-    first, second = batch_independent(fake), batch_independent(fake)
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert accelerators == {"reduction": [], "routine": []}
-    second.__exit__(None, None, None)
-    assert accelerators == {"reduction": [1], "routine": [2]}
 
 
 @pytest.mark.parametrize(
@@ -152,11 +69,6 @@ def test_running_sums_do_not_depend_on_where_they_are_cut():
     whole = CPU.running_sums(np.zeros((1, 3)), terms)
     first = CPU.running_sums(np.zeros((1, 3)), terms[:20])
     assert np.array_equal(CPU.running_sums(first[-1:], terms[20:]), whole[20:])
-
-
-def test_relative_entropies():
-    found = CPU.rel_entr(np.array([0.5, 0.0, 0.0, 0.5]), np.array([0.25, 0.5, 0.0, 0.0]))
-    assert found.tolist() == [0.5 * np.log(2), 0, 0, np.inf]
 
 
 def test_the_layout_of_a_tableau():

@@ -5,6 +5,7 @@ Each launch is checked against the signature in the kernel's source, so that a w
 
 import re
 import sys
+from functools import partial
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from coebl.backend import backend_for, cuda
 from coebl.core.errors import InputError
 from coebl.games import Indices
 from coebl.solver import Maximin
+from coebl.study.cell import versions
 
 TYPES = {"double": np.float64, "long": np.int64, "unsigned": np.uint32}  # of arrays, by the first word of a parameter
 NUMBERS = {"long": np.int64, "int": np.int32}
@@ -110,25 +112,26 @@ class Solver:
 def cupy(monkeypatch):
     names = "zeros full empty empty_like asarray arange ascontiguousarray einsum"
     fake = ModuleType("cupy")
-    vars(fake).update({name: getattr(np, name) for name in names.split()}, __version__="0", __spec__=SimpleNamespace())
+    vars(fake).update(
+        {name: getattr(np, name) for name in names.split()}, __version__="14.0.1", __spec__=SimpleNamespace()
+    )
     fake.asnumpy, fake.RawKernel = np.asarray, Kernel
     fake.cuda = SimpleNamespace(
         Device=lambda: SimpleNamespace(compute_capability="90"),
         runtime=SimpleNamespace(
             CUDARuntimeError=RuntimeError,
             getDeviceCount=lambda: 1,
+            getDeviceProperties=lambda number: {"name": b"NVIDIA H200"},
             memGetInfo=lambda: (6_400_000, 0),
-            runtimeGetVersion=lambda: 13020,
+            runtimeGetVersion=lambda: 12090,
         ),
-        nvrtc=SimpleNamespace(getVersion=lambda: (13, 2)),
+        nvrtc=SimpleNamespace(getVersion=lambda: (12, 8)),
     )
-    fake._core = SimpleNamespace(
-        **{
-            f"{verb}_{kind}_accelerators": lambda *given: []
-            for verb in ("get", "set")
-            for kind in ("reduction", "routine")
-        }
-    )
+    fake.accelerators = {"reduction": [1], "routine": [2]}
+    fake._core = SimpleNamespace()
+    for kind in fake.accelerators:
+        setattr(fake._core, f"get_{kind}_accelerators", partial(fake.accelerators.get, kind))
+        setattr(fake._core, f"set_{kind}_accelerators", partial(fake.accelerators.__setitem__, kind))
     for name in ("cupyx", "cupyx.scipy"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, "cupyx.scipy.special", SimpleNamespace(rel_entr=special.rel_entr))
@@ -144,6 +147,72 @@ def cupy(monkeypatch):
     yield fake
     cuda._kernel.cache_clear()
     cuda._einsum_kernel.cache_clear()
+
+
+def capability(text):
+    return {"Device": lambda: SimpleNamespace(compute_capability=text)}
+
+
+def count(devices):
+    """Change the number of devices that are found; a string is an error."""
+    runtime = {"CUDARuntimeError": RuntimeError, "getDeviceCount": failing(devices) if devices else lambda: 0}
+    return {"runtime": SimpleNamespace(**runtime)}
+
+
+def failing(words):
+    def fail():
+        raise RuntimeError(words)
+
+    return fail
+
+
+def no_compiler(words):
+    return {"nvrtc": SimpleNamespace(getVersion=failing(words))}
+
+
+INSTALL = '); install it: pip install "cupy-cuda12x[ctk]", or use device "cpu".'
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (count("no driver"), 'CuPy finds no GPU (no driver); use device "cpu"'),
+        (count(None), 'CuPy finds no GPU (none found); use device "cpu"'),
+        (capability("75"), "the GPU has compute capability 7.5; accepted: 8.0 or more"),
+        # CuPy 13, and the package that CuPy 14 uses, if [ctk] is not installed
+        (no_compiler("CuPy failed to load libnvrtc"), f"compiler (CuPy failed to load libnvrtc{INSTALL}"),
+        (no_compiler('Failure finding "libnvrtc"\n'), f'compiler (Failure finding "libnvrtc"{INSTALL}'),
+    ],
+)
+def test_a_gpu_that_cannot_be_used_is_reported_on_one_line(cupy, changes, message):
+    vars(cupy.cuda).update(changes)
+    with pytest.raises(InputError) as caught:
+        backend_for("cuda")
+    assert str(caught.value).startswith('device is "cuda", and ')
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("number", ["80", "120"])
+def test_a_gpu_that_is_new_enough(cupy, number):
+    vars(cupy.cuda).update(capability(number))
+    assert backend_for("cuda").arrays is cupy
+
+
+def test_the_versions_that_numbers_depend_on(cupy):
+    expected = {"cupy": "14.0.1", "cuda": "12.9", "nvrtc": "12.8", "device": "NVIDIA H200"}
+    assert backend_for("cuda").versions == expected
+    assert versions("cuda") == versions() | expected
+
+
+def test_simulations_that_overlap_leave_cupy_as_it_was(cupy):
+    first, second = cuda.batch_independent(cupy), cuda.batch_independent(cupy)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert cupy.accelerators == {"reduction": [], "routine": []}
+    second.__exit__(None, None, None)
+    assert cupy.accelerators == {"reduction": [1], "routine": [2]}
 
 
 OPTIONS = {"rounds": 40, "seeds": 6, "metrics": ["all"], "keep": ["actions", "rewards", "policies", "counts"]}

@@ -6,18 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
 from coebl import Game, parse_game
 from coebl.games import GAMES
-from coebl.kernels.cache import announce_compilation
 
-
-def unwrapped(text: str) -> str:
-    """The text on one line: where lines are broken depends on the width of the terminal."""
-    return " ".join(text.split())
+SIGN = "from the row player's side: below 0 the row player is ahead, above 0 the column player"
 
 
 def in_a_process(*arguments, cwd=None, **environment):
@@ -41,15 +36,6 @@ def test_help_is_quick_because_it_imports_nothing_heavy():
     assert run.stdout.strip() == "[]"
 
 
-def test_solve_prints_value_strategies_and_labels():
-    run = in_a_process("solve", "rps")
-    assert run.returncode == 0, run.stderr
-    assert "value to the row player  0" in run.stdout
-    assert run.stdout.count("0.333333") == 6
-    assert "scissors" in run.stdout
-    assert "yes: neither player" in run.stdout
-
-
 def test_solve_json(coebl):
     code, out, _ = coebl("solve", "hide-and-seek:1/2/4", "--json")
     assert code == 0
@@ -63,15 +49,10 @@ def test_solve_json(coebl):
     assert answer["status"] == "optimal"
 
 
-def test_the_gap_is_not_negative(tmp_path, coebl):
-    below = next(game for game in (random_game(seed) for seed in range(100)) if game.solution.gap < 0)
-    below.write(tmp_path / "below.npy")
-    _, out, _ = coebl("solve", str(tmp_path / "below.npy"), "--json")
-    assert json.loads(out)["gap"] == 0
-
-
-def random_game(seed):
-    return parse_game(f"random-gaussian:m=3,n=3,seed={seed}")
+def test_the_gap_is_not_negative(coebl):
+    specs = (f"random-gaussian:m=3,n=3,seed={seed}" for seed in range(100))
+    below = next(spec for spec in specs if parse_game(spec).solution.gap < 0)
+    assert json.loads(coebl("solve", below, "--json").stdout)["gap"] == 0
 
 
 @pytest.mark.parametrize("command", ["solve", "show"])
@@ -88,77 +69,46 @@ def test_labels_are_escaped_and_shown_on_any_terminal(tmp_path, coebl, command):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_a_full_disk_is_one_line():
+    words = [sys.executable, "-m", "coebl", "list", "games"]
     with open("/dev/full", "w") as full:
-        run = subprocess.run(
-            [sys.executable, "-m", "coebl", "list", "games"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert run.returncode == 1
-    assert run.stderr == (
-        "coebl: the output cannot be written (No space left on device). Free some space, or write elsewhere.\n"
-    )
-
-
-def test_compilation_is_announced_once(capsys, tmp_path):
-    """Also without a terminal; compiling custom code is not announced."""
-    from coebl.kernels import cache
-
-    def compile_again(name):
-        dispatcher = numba.njit(lambda number: number + 1)
-        dispatcher._cache = cache.KernelCache(dispatcher.py_func, [tmp_path / name])
-        dispatcher(1)
-
-    cache.announce.cache_clear()
-    with announce_compilation():
-        numba.njit(lambda number: number + 1)(1)
-        assert capsys.readouterr().err == ""
-        compile_again("one")
-        compile_again("two")
-    assert capsys.readouterr().err == (
-        "coebl: compiling the solver, up to a minute; the result is kept for the next time.\n"
-    )
-    cache.announce.cache_clear()
-    compile_again("three")
-    assert capsys.readouterr().err == ""
-
-
-def test_solve_a_custom_csv_file(tmp_path, coebl):
-    (tmp_path / "mine.csv").write_text(",left,middle,right\nattack,2,0,3\nwait,0,1,3\n")
-    run = coebl("solve", "mine.csv", cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    assert "value to the row player  0.6666666667" in run.stdout
-    assert "attack  0.333333" in run.stdout
-    assert "1 of 3 actions are not played" in run.stdout
+        run = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    message = "the output cannot be written (No space left on device). Free some space, or write elsewhere."
+    assert (run.returncode, run.stderr) == (1, f"coebl: {message}\n")
 
 
 @pytest.mark.parametrize(
-    ("what", "lines"),
+    ("words", "parts"),
     [
-        ("games", ["  rps                  The payoffs of", "(diagonal:n=3)"]),
-        ("noises", ["  student-t  ", "(student-t:df=3,sigma=1)"]),
-        ("metrics", ["  tv                       Total variation", "coebl show regret"]),
-        ("mutations", ["  gaussian-prose  The variance that"]),
-        ("recombinations", ["  both       Kin's: a pair is the offspring"]),
-        ("selections", ["  elitist     The fittest of old and new"]),
-        ("populations", ["  pool   Policies that", "(pool:size=1,mutants=1,play=mean,turnover=1)"]),
-        (
-            "learners",
-            [
-                "bandit: sees its own reward alone\n  exp3 ",
-                "informed bandit: sees its own reward and the opponent's action\n  coebl ",
-                "oracle, for reference: sees the true payoffs or the opponent's policy\n  nash ",
-                "coebl show coebl",
-            ],
-        ),
+        ("list", ["games: rps, biased-rps", "\nlearners: coebl, kin", "\nmetrics: regret", "\npopulations: pool"]),
+        ("list", ["For descriptions: coebl list games, and so on"]),
+        ("list games", ["  rps                  The payoffs of", "(diagonal:n=3)"]),
+        ("list noises", ["  student-t  ", "(student-t:df=3,sigma=1)"]),
+        ("list metrics", ["  tv                       Total variation", "coebl show regret"]),
+        ("list mutations", ["  gaussian-prose  The variance that"]),
+        ("list recombinations", ["  both       Kin's: a pair is the offspring"]),
+        ("list selections", ["  elitist     The fittest of old and new"]),
+        ("list populations", ["  pool   Policies that", "(pool:size=1,mutants=1,play=mean,turnover=1)"]),
+        ("list learners", ["bandit: sees its own reward alone\n  exp3 ", "coebl show coebl"]),
+        ("list learners", ["informed bandit: sees its own reward and the opponent's action\n  coebl "]),
+        ("list learners", ["oracle, for reference: sees the true payoffs or the opponent's policy\n  nash "]),
+        ("show biased-rps", ["rock", "-0.5", "value 0", "OpenSpiel's `matrix_brps`"]),
+        ("show coebl:c=2", ["coebl:c=2\n\nCOEBL\n", "c: a number, >= 0"]),
+        ("show coebl:c=2", ["informed bandit: sees its own reward and the opponent's action; needs the horizon"]),
+        ("show pseudo_regret", [SIGN]),
+        ("show tv", ["lower is better"]),
+        ("solve rps", ["value to the row player  0\n", "scissors  0.333333", "yes: neither player"]),
+        ("solve mine.csv", ["value to the row player  0.6666666667", "attack  0.333333"]),
+        ("solve mine.csv", ["1 of 3 actions are not played"]),
     ],
 )
-def test_lists(what, lines, coebl):
-    listed = coebl("list", what).stdout
-    for line in lines:
-        assert line in listed
+def test_output(words, parts, coebl, tmp_path, monkeypatch):
+    (tmp_path / "mine.csv").write_text(",left,middle,right\nattack,2,0,3\nwait,0,1,3\n")
+    monkeypatch.setenv("COLUMNS", "120")
+    code, out, error = coebl(*words.split(), cwd=tmp_path)
+    assert (code, error) == (0, "")
+    for part in parts:
+        assert part in out
+    assert (SIGN in out) == (words == "show pseudo_regret")
 
 
 def test_in_a_pipe_a_list_has_a_line_each_and_a_terminal_wraps_it_with_an_indent(coebl, monkeypatch):
@@ -183,37 +133,9 @@ def test_show_wraps_prose_and_keeps_pseudo_code(coebl, monkeypatch):
     assert "\n    " in wide
 
 
-def test_without_a_kind_all_lists_are_named(coebl):
-    listed = coebl("list").stdout
-    for start in ("games: rps, biased-rps", "learners: coebl, kin", "metrics: regret", "populations: pool"):
-        assert f"\n{start}" in f"\n{listed}"
-    assert "For descriptions: coebl list games, and so on" in listed
-
-
-def test_the_meaning_of_a_sign_is_shown(coebl):
-    said = "from the row player's side: below 0 the row player is ahead, above 0 the column player"
-    assert said in unwrapped(coebl("show", "pseudo_regret").stdout)
-    assert said not in unwrapped(coebl("show", "tv").stdout)
-
-
-def test_show_prints_the_matrix_and_its_source(coebl):
-    shown = coebl("show", "biased-rps").stdout
-    assert "rock" in shown
-    assert "-0.5" in shown
-    assert "value 0" in shown
-    assert "OpenSpiel's `matrix_brps`" in shown
-
-
 def test_a_closed_pipe_leaves_no_traceback():
     run = subprocess.run(
         f"{sys.executable} -m coebl list games | head -1", shell=True, capture_output=True, text=True, check=False
     )
     assert run.stdout.count("\n") == 1
     assert "Traceback" not in run.stderr
-
-
-def test_show_a_learner(coebl):
-    shown = coebl("show", "coebl:c=2").stdout
-    assert shown.startswith("coebl:c=2\n\nCOEBL\n")
-    assert "c: a number, >= 0" in shown
-    assert "informed bandit: sees its own reward and the opponent's action; needs the horizon" in unwrapped(shown)

@@ -15,8 +15,8 @@ from sources import PLAY
 
 
 def match(coebl, game, row, column, rounds, *options, cwd=None):
-    named = {"--game": game, "--row": row, "--column": column, "--rounds": str(rounds)}
-    return coebl("match", *(part for pair in named.items() for part in pair), *options, cwd=cwd)
+    seats = ("--row", row, "--column", column)
+    return coebl("match", "--game", game, *seats, "--rounds", rounds, *options, cwd=cwd)
 
 
 def test_match_prints_intervals_and_the_winner(coebl):
@@ -39,12 +39,9 @@ def test_intervals_are_cut_at_the_bounds_of_a_metric(coebl):
     assert raw["low"] < 0 < raw["mean"]
 
 
-def test_match_without_a_winner(coebl):
+def test_match_without_a_winner_or_a_significant_difference(coebl):
     run = match(coebl, "rps", "nash", "nash", 20, "--seeds", "5")
     assert "Neither player wins more than the value of the game gives it." in run.stdout
-
-
-def test_match_without_a_significant_difference(coebl):
     _, out, _ = coebl(*PLAY, "--column", "exp3", "--rounds", "30", "--seeds", "3")
     assert "Undecided: the " in out
     low, high = re.search(r"95 %\s+interval\s+(\S+) \.\. (\S+)\.\n", out).groups()
@@ -144,29 +141,24 @@ def test_an_interval_of_exploitability_ends_at_the_width_of_the_payoffs(coebl):
     [line] = [line for line in out.splitlines() if line.startswith("exploitability")]
     mean, low, _, high = line.split()[1:]
     assert 0 <= float(low) <= float(mean) <= float(high) <= 2
-    raw = json.loads(
-        match(coebl, "diagonal:2", "exp3", "exp3", 20, "--seeds", "2", "--metric", "exploitability", "--json").stdout
-    )
-    assert raw["metrics"]["exploitability"]["high"] > 2  # so that the cut is needed: there, data are raw
-    cut = match(coebl, "diagonal:2", "exp3", "exp3", 20, "--seeds", "2", "--metric", "exploitability").stdout
+    words = "diagonal:2", "exp3", "exp3", 20, "--seeds", "2", "--metric", "exploitability"
+    raw = json.loads(match(coebl, *words, "--json").stdout)
+    assert raw["metrics"]["exploitability"]["high"] > 2  # so that the cut is needed: JSON has the numbers as they are
+    cut = match(coebl, *words).stdout
     assert re.search(r"^exploitability .* 2\.0+$", cut, re.MULTILINE)
 
 
-def test_a_long_match_is_announced_where_there_is_no_bar(coebl, monkeypatch):
+def test_a_long_match_is_announced_where_there_is_no_bar_and_a_slow_one_everywhere(coebl, monkeypatch):
+    short = [*PLAY, "--rounds", "3", "--seeds", "2"]
+    assert coebl(*short).stderr == ""
     monkeypatch.setattr("coebl.cli.match_commands._LONG", 1e-9)
-    announced = coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr
+    announced = coebl(*short).stderr
     assert re.fullmatch(r"playing: [\d.e-]+ s to [\d.e-]+ s, by the declared costs of the learners\n", announced)
-    monkeypatch.undo()
-    assert coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr == ""
-
-
-def test_a_slow_match_is_announced_everywhere_with_what_makes_it_faster(coebl, monkeypatch):
-    monkeypatch.setattr("coebl.cli.match_commands._LONG", 1e-9)
     monkeypatch.setattr("coebl.cli.match_commands._SLOW", 1e-9)
     bar = Progress(disable=True)
     bar.add_task("as on a terminal")
     monkeypatch.setattr("coebl.study.progress.open_bar", lambda *_, **__: bar)
-    estimate, faster = coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr.splitlines()
+    estimate, faster = coebl(*short).stderr.splitlines()
     assert estimate.endswith("by the declared costs of the learners")
     assert faster == "to make it faster: fewer --seeds or --rounds, or learners such as exp3"
 
@@ -176,9 +168,8 @@ def test_saved_genomes_are_strings_of_bits(coebl, tmp_path):
     assert run.returncode == 0, run.stderr
     header, *lines = (tmp_path / "r.csv").read_text().splitlines()
     assert header == "seed,round,row_action,column_action,row_reward,column_reward"
-    played = simulate("diagonal:n=7,space=bits", "pbil", "uniform", rounds=4, seeds=3, keep=("actions",)).kept[
-        "actions"
-    ]
+    result = simulate("diagonal:n=7,space=bits", "pbil", "uniform", rounds=4, seeds=3, keep=("actions",))
+    played = result.kept["actions"]
     expected = [
         [str(seed), str(t + 1), *("".join(map(str, actions[t, seed])) for actions in played)]
         for seed in range(3)

@@ -6,6 +6,7 @@ import pytest
 
 from sources import MINE, PLAY
 
+RUNTIME = ["runtime", "ucb", "--game", "diagonal:n=2"]
 MISTAKES = [  # words of the command, part of the line
     (["solve", "rsp"], "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
     (["solve", "diagonal:0"], "diagonal: n is 0; accepted: an integer, 1 .. 5000."),
@@ -79,6 +80,17 @@ MISTAKES = [  # words of the command, part of the line
     ([*PLAY, "--save", "rounds.txt"], "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),
     ([*PLAY, "--save", "no/rounds.csv"], "--save is no/rounds.csv, and the folder no does not exist. Create it."),
     ([*PLAY, "--save", "a.csv", "--rounds", "999999"], "--save would write 49,999,950 lines; accepted: at most 20"),
+    ([*RUNTIME, "--budget", "2.5"], "--budget is 2.5; accepted: an integer"),
+    ([*RUNTIME, "--budget", "inf"], "--budget is inf; accepted: an integer"),
+    ([*RUNTIME, "--budget", "1e400"], "--budget is inf; accepted: an integer"),
+    ([*RUNTIME, "--seeds", "1000000000000"], "--seeds is 1000000000000; accepted: an integer, 1 .. 1,000,000"),
+    ([*RUNTIME, "--first-seed", "9" * 30], f"--first-seed is {'9' * 30}; accepted: an integer"),
+    ([*RUNTIME, "--plot", "x.gif"], "--plot is x.gif; accepted"),
+    ([*RUNTIME, "--until", "x"], "until is 'x'; accepted"),
+    (["play", "--game", "rps", "--against", "nobody"], "unknown learner 'nobody'"),
+    (["play", "--game", "rps", "--against", "best-response"], "best-response"),
+    (["play", "--game", "rps", "--against", "ucb", "--rounds", "0"], "--rounds is 0; accepted:"),
+    (["play", "--game", "nothing", "--against", "ucb"], "unknown game 'nothing'"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""The command play: scores, answers that are no action, and its ends."""
+"""The command play: scores, answers that are no action, and how it ends; mistakes are in test_mistakes.py."""
 
 import io
 import os
@@ -64,23 +64,6 @@ def test_rounds_end_the_play_and_no_answers_are_no_play(coebl, answers):
     assert "after 2 rounds:" in coebl(*PENNIES, "--against", "exp3", "--rounds", "2").stdout
     answers()
     assert coebl(*PENNIES, "--against", "exp3").stdout.splitlines()[-1] == "No round was played."
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--game", "rps", "--against", "nobody"), "unknown learner 'nobody'"),
-        (("--game", "rps", "--against", "best-response"), "best-response"),
-        (("--game", "rps", "--against", "ucb", "--rounds", "0"), "--rounds is 0; accepted:"),
-        (("--game", "nothing", "--against", "ucb"), "unknown game 'nothing'"),
-    ],
-)
-def test_mistakes_are_one_line(coebl, answers, words, message):
-    answers("rock")
-    run = coebl("play", *words)
-    assert run.returncode == 2
-    assert message in run.stderr
-    assert run.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")

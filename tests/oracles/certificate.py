@@ -1,4 +1,4 @@
-"""An equilibrium checked from its definition."""
+"""Equilibria checked from their definition, and answers of solvers that must be equal."""
 
 import numpy as np
 import pytest
@@ -15,3 +15,15 @@ def certify(payoff, row, column, value, tolerance=1e-9):
     assert upper - lower <= tolerance
     tolerance += 4 * np.spacing(np.abs(A).max()) / spread  # the value itself can be no finer than a float
     assert lower - tolerance <= (value - A.min()) / spread <= upper + tolerance
+
+
+def certify_batch(batch, found):
+    """Assert it for every answer to a batch of games."""
+    for payoff, row, column, value in zip(batch, found.strategy, found.opponent, found.value, strict=True):
+        certify(payoff, row, column, value)
+
+
+def assert_same(found, expected, run=...):
+    """Assert that an answer equals another one, or this run of it, to the last bit."""
+    for name in ("strategy", "opponent", "value", "gap", "pivots"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name)[run], err_msg=name)

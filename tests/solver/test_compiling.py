@@ -98,16 +98,26 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_compilation_is_announced_on_a_terminal(tmp_path, monkeypatch):
-    """Once, and not when they are loaded."""
+def test_compilation_is_announced_once(tmp_path, monkeypatch, capsys):
+    """On a terminal, and everywhere by a command; not if kernels are loaded, nor for custom code."""
     cache.announce.cache_clear()
     hits(tmp_path / "one")
+    assert capsys.readouterr().err == ""
+    cache.announce.cache_clear()
+    with cache.announce_compilation():
+        assert njit(add)(1, 2) == 3
+        assert capsys.readouterr().err == ""
+        hits(tmp_path / "two")
+        hits(tmp_path / "three")
+    assert capsys.readouterr().err == (
+        "coebl: compiling the solver, up to a minute; the result is kept for the next time.\n"
+    )
     cache.announce.cache_clear()
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert hits(tmp_path / "one") == 1
     assert sys.stderr.getvalue() == ""
-    hits(tmp_path / "two")
-    hits(tmp_path / "three")
+    hits(tmp_path / "four")
+    hits(tmp_path / "five")
     assert sys.stderr.getvalue().count("coebl: compiling the solver") == 1
 
 

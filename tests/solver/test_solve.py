@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from coebl.core.errors import InputError
 from coebl.games import Game, solve
 from coebl.solver import Solution, maximin
-from oracles.certificate import certify
+from oracles.certificate import assert_same, certify, certify_batch
 from oracles.highs import value_by_highs
 from oracles.simplex import solve_exactly
 
@@ -23,10 +23,9 @@ def test_agrees_with_highs(m, n):
     runs = 400 if m * n <= 64 else 60 if m * n < 1000 else 12
     batch = random.normal(size=(runs, m, n)) + random.normal(size=(runs, 1, 1))
     found = maximin(batch)
-    for k in range(runs):
-        certify(batch[k], found.strategy[k], found.opponent[k], found.value[k])
-        assert found.gap[k] <= 1e-9
-        assert found.value[k] == pytest.approx(value_by_highs(batch[k]), abs=1e-6)
+    certify_batch(batch, found)
+    assert (found.gap <= 1e-9).all()
+    assert found.value == pytest.approx([value_by_highs(payoff) for payoff in batch], abs=1e-6)
 
 
 @pytest.mark.parametrize(("m", "n"), [(2, 2), (3, 3), (2, 5), (5, 3), (4, 4), (6, 6)])
@@ -154,10 +153,7 @@ def test_a_run_does_not_depend_on_its_batch():
         batch = random.normal(size=(70, m, n))
         together = maximin(batch)
         for k in (0, 13, 69):
-            alone = maximin(batch[k : k + 1])
-            np.testing.assert_array_equal(alone.strategy[0], together.strategy[k])
-            np.testing.assert_array_equal(alone.opponent[0], together.opponent[k])
-            assert alone.value[0] == together.value[k]
+            assert_same(maximin(batch[k]), together, run=k)
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 3), (2, 30, 30), (2, 60, 60)])
@@ -192,9 +188,7 @@ def test_kinds_of_arrays(n):
     kinds = [plain.astype(np.float32), plain.astype(">f8"), locked, apart[::2, ::2, ::2], shifted, plain.tolist()]
     kinds += [np.asfortranarray(plain), plain.transpose(0, 2, 1).copy().transpose(0, 2, 1)]
     for payoffs in kinds:
-        found = maximin(payoffs)
-        np.testing.assert_array_equal(found.strategy, expected.strategy)
-        np.testing.assert_array_equal(found.opponent, expected.opponent)
+        assert_same(maximin(payoffs), expected)
 
 
 @pytest.mark.parametrize(("m", "n"), [(2, 3), (24, 20)])
@@ -202,8 +196,7 @@ def test_one_matrix_in_one_answer_out(m, n):
     matrix = np.random.default_rng([m, n]).normal(size=(m, n))
     alone, batch = maximin(matrix), maximin(matrix[None])
     assert (alone.strategy.shape, alone.opponent.shape, np.shape(alone.value)) == ((m,), (n,), ())
-    for name in ("strategy", "opponent", "value", "gap", "pivots"):
-        np.testing.assert_array_equal(getattr(alone, name), getattr(batch, name)[0])
+    assert_same(alone, batch, run=0)
 
 
 def test_solve_breaks_ties_by_the_given_rule():

@@ -228,7 +228,7 @@ def test_a_stopped_run_says_how_to_go_on_where_it_ran(coebl, tmp_path, monkeypat
     monkeypatch.setattr("coebl.study.workers.dask_executor", lambda address: nullcontext())
     words = ["run", "study.toml", "--out", "results", "--workers", 2, "--dask", "tcp://a b:1", "--cell-timeout", 5]
     done = coebl(*words, cwd=tmp_path)
-    again = "coebl run study.toml --out results --cell-timeout 5 --workers 2 --dask 'tcp://a b:1'"
+    again = "coebl run study.toml --out results --workers 2 --dask 'tcp://a b:1' --cell-timeout 5"
     assert (done.returncode, done.stderr) == (130, f"\ncoebl: stopped; finished cells are kept; to continue: {again}\n")
 
 

@@ -7,16 +7,11 @@ import errno
 import io
 import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
-from coebl.cli import (
-    catalogue_commands,
-    match_commands,
-    recipe_commands,
-    study_commands,
-)
+from coebl.cli import catalogue_commands, match_commands, recipe_commands, study_commands
 from coebl.cli.options import app
 from coebl.core.errors import CoeblError, UserCodeError, nearest, printable, reason_of, where
 
@@ -24,7 +19,7 @@ __all__ = ["app", "main"]
 
 COMMANDS = (catalogue_commands, match_commands, study_commands, recipe_commands)
 
-_INTERRUPTED = 130  # what the shell expects after Ctrl-C; some versions of Typer return it instead of raising
+_INTERRUPTED = 130  # the exit code of a shell after Ctrl-C; some versions of Typer return it instead of raising
 
 
 def main() -> None:
@@ -63,7 +58,7 @@ def main() -> None:
 
 
 def _run() -> object:
-    """Run the command and return its exit code; an exception from a custom file is a mistake in that file."""
+    """Run the command and return its exit code. Report an exception from a custom file as a mistake in that file."""
     try:
         return app(prog_name="coebl", standalone_mode=False)
     except (Exception, SystemExit) as error:  # a file that ends the program with code 0 must not count as success
@@ -74,20 +69,19 @@ def _run() -> object:
 
 
 def _is_usage_error(error: BaseException) -> bool:
-    """True for exceptions of Typer about the command line; their classes have moved between its versions."""
+    """Return true for Typer's errors about the command line; their classes have moved between its versions."""
     return hasattr(error, "format_message")
 
 
-def _stop_on_usage_error(error: Exception) -> NoReturn:
+def _stop_on_usage_error(error: Any) -> NoReturn:
     if type(error).__name__ == "NoArgsIsHelpError":
-        print(error.format_message())  # type: ignore[attr-defined]
+        print(error.format_message())
         sys.exit(2)
-    if possibilities := getattr(error, "possibilities", None):  # an unknown option: keep the suggestions
-        name = getattr(error, "option_name", "").strip("-")
-        close = [option for option in possibilities if nearest(name, [option.strip("-")]) != "."]
-        error.possibilities = close  # type: ignore[attr-defined]
+    if possibilities := getattr(error, "possibilities", None):  # an unknown option: keep only close suggestions
+        name = error.option_name.strip("-")
+        error.possibilities = [option for option in possibilities if nearest(name, [option.strip("-")]) != "."]
     context = getattr(error, "ctx", None)
-    message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    message = " ".join(error.format_message().split()).rstrip(".")
     stop = "" if message.endswith("?") else "."
     _stop(f"{message}{stop} See: {context.command_path if context else 'coebl'} --help", 2)
 

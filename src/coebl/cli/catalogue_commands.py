@@ -1,4 +1,4 @@
-"""The commands list, show, check and solve: what there is, whether custom parts meet their contract, and equilibria."""
+"""The commands list, show, check and solve: the catalogue, the contracts of custom parts, and equilibria."""
 
 from __future__ import annotations
 
@@ -62,15 +62,10 @@ def list_command(
     for reason in registries[what].broken.values():
         print(f"coebl: {printable(reason)}", file=sys.stderr)
     showable = what in ("games", "learners", "metrics")
-    if what != "learners":
+    if what == "learners":
+        _print_learners(entries)
+    else:
         _print_entries(entries, showable)
-    for place, (kind, meaning) in enumerate(
-        learners.KINDS.items() if what == "learners" else ()
-    ):  # who sees least first
-        if chosen := [entry for entry in entries if entry.factory.kind() == kind]:
-            print("\n" * (place > 0), end="")
-            say(f"{kind}{', for reference' * (kind in learners.REFERENCES)}: {meaning}")
-            _print_entries(chosen, showable=True)
     if showable:
         print()
         say(f"For all about one of them: coebl show {entries[0].name}")
@@ -78,19 +73,30 @@ def list_command(
 
 def _registries() -> dict[str, registry.Registry[Any]]:
     listed: list[registry.Registry[Any]] = [games.GAMES, learners.LEARNERS, metrics.METRICS, games.NOISES]
-    return {one.plural: one for one in [*listed, *_operators()]}
+    return {known.plural: known for known in [*listed, *_operators()]}
+
+
+def _operators() -> tuple[registry.Registry[Any], ...]:
+    return evolution.MUTATIONS, evolution.RECOMBINATIONS, evolution.SELECTIONS, evolution.POPULATIONS
+
+
+def _print_learners(entries: Iterable[Any]) -> None:
+    """Print the learners by kind, those that see least first."""
+    by_kind = {kind: [entry for entry in entries if entry.factory.kind() == kind] for kind in learners.KINDS}
+    for place, kind in enumerate(kind for kind, chosen in by_kind.items() if chosen):
+        print("\n" * (place > 0), end="")
+        say(f"{kind}{', for reference' * (kind in learners.REFERENCES)}: {learners.KINDS[kind]}")
+        _print_entries(by_kind[kind], showable=True)
 
 
 def _print_entries(entries: Iterable[registry.Entry[Any]], showable: bool) -> None:
-    rows = [{"": f"  {entry.name}", " ": _summary(entry, showable)} for entry in entries]
+    """Print a sentence about each entry, with its parameters if it cannot be shown or has no defaults for them."""
+    rows = []
+    for entry in entries:
+        meaning = getattr(entry.factory, "meaning", "") if isinstance(entry.factory, type) else ""
+        usage = entry.usage if entry.parameters and not showable else entry.example
+        rows.append({"": f"  {entry.name}", " ": (meaning or entry.summary) + f" ({usage})" * (usage != entry.name)})
     print_table(rows, wrap=["", " "])
-
-
-def _summary(entry: registry.Entry[Any], showable: bool) -> str:
-    """A sentence about an entry; with its parameters, if it cannot be shown or has no defaults for them."""
-    meaning = getattr(entry.factory, "meaning", "") if isinstance(entry.factory, type) else ""
-    usage = entry.usage if entry.parameters and not showable else entry.example
-    return (meaning or entry.summary) + f" ({usage})" * (usage != entry.name)
 
 
 @opt.app.command("show")
@@ -192,35 +198,31 @@ def check_command(subject: Subject) -> None:
 
 
 def _kind_of(subject: str) -> str:
-    """The kind that a spec names: learner, game or metric. Functions in a custom file are games."""
+    """Return the kind that a spec names: learner, game or metric. Functions in a custom file are games."""
     from coebl.games.registry import is_path
 
-    parts, shown = split_spec(subject), (learners.LEARNERS, games.GAMES, metrics.METRICS)
+    parts = split_spec(subject)
+    shown: list[registry.Registry[Any]] = [learners.LEARNERS, games.GAMES, metrics.METRICS]
+    found: registry.Registry[Any] | None
     if parts.file:
         member = getattr(load_file(parts.file), parts.attribute, None)
-        if isinstance(member, type) and issubclass(member, metrics.Metric):
-            return metrics.METRICS.kind
-        named = [one for one in _operators() if isinstance(member, type) and issubclass(member, one.base or ())]
-        kind = games.GAMES.kind if inspect.isfunction(member) else learners.LEARNERS.kind
+        bases: list[tuple[registry.Registry[Any], Any]] = [(metrics.METRICS, metrics.Metric)]
+        bases += [(operators, operators.base) for operators in _operators()]
+        default = games.GAMES if inspect.isfunction(member) else learners.LEARNERS
+        found = next((known for known, base in bases if isinstance(member, type) and issubclass(member, base)), default)
     else:
-        named = [one for one in _operators() if parts.name in one]
-        kind = next((one.kind for one in shown if parts.name in one), games.GAMES.kind if is_path(subject) else "")
-    if kind and not (named and parts.file):
-        return kind
-    for operators in named:  # which are nothing by themselves
+        path = games.GAMES if is_path(subject) else None
+        found = next((known for known in [*shown, *_operators()] if parts.name in known), path)
+    if found is None:
+        hint = nearest(parts.name, [name for known in shown for name in known.names])
+        lists = ", ".join(f"coebl list {plural}" for plural in ("games", "learners", "metrics"))
+        raise InputError(f"unknown game, learner or metric {parts.name!r}{hint} See: {lists}")
+    if found in _operators():  # which are nothing by themselves
         raise InputError(
-            f"{parts.name} is a {operators.kind}; accepted: a game, a learner or a metric. Name a learner that has it: "
-            f"coebl:{operators.kind}={parts.name}. See: coebl list {operators.plural}"
+            f"{parts.name} is a {found.kind}; accepted: a game, a learner or a metric. Name a learner that has it: "
+            f"coebl:{found.kind}={parts.name}. See: coebl list {found.plural}"
         )
-    hint = nearest(parts.name, [name for one in shown for name in one.names])
-    raise InputError(
-        f"unknown game, learner or metric {parts.name!r}{hint} See: coebl list games, coebl list learners, "
-        "coebl list metrics"
-    )
-
-
-def _operators() -> tuple[registry.Registry[Any], ...]:
-    return evolution.MUTATIONS, evolution.RECOMBINATIONS, evolution.SELECTIONS, evolution.POPULATIONS
+    return found.kind
 
 
 # The equilibria of a game

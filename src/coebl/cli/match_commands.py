@@ -10,8 +10,6 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
-
 from coebl.cli import options as opt
 from coebl.cli.terminal import interval_cells, print_table, progress_bar, say, tidy_value
 from coebl.core.errors import InputError, check_integer, printable
@@ -60,11 +58,7 @@ def match_command(
     noise: opt.NoiseSpec = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            "--metric",
-            metavar="NAME",
-            help="This metric, or all; may be given more than once; swap_regret:2 for seat 2.",
-        ),
+        opt.option("NAME", "This metric, or all; may be given more than once; swap_regret:2 for seat 2."),
     ] = None,
     save: Annotated[Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
     device: opt.DeviceOption = None,
@@ -87,10 +81,8 @@ def match_command(
 
     match = engine.Match.among(game, _learners(row, column, players), rounds, noise)
     if match.row.kind() == "search":
-        name = match.row
-        raise InputError(
-            f"--row is {name}, which is a search; accepted: a learner. To measure it: coebl runtime {name}."
-        )
+        search_only = f"--row is {match.row}, which is a search; accepted: a learner."
+        raise InputError(f"{search_only} To measure it: coebl runtime {match.row}.")
     numbers = _seeds(first_seed, seeds)
     where = backend.check_device("cpu" if device is None else device)
     backend.backend_for(where)  # before the solver is compiled
@@ -119,10 +111,9 @@ def match_command(
         )
     if save:
         _save_rounds(result, save)
-    finals = {name: result.final(name) for name in result.metrics}
     estimates = {  # None for a metric that is infinite in a run
-        name: statistics.mean_interval(values) if all(map(isfinite, values)) else None
-        for name, values in finals.items()
+        name: statistics.mean_interval(values) if all(map(isfinite, values := result.final(name))) else None
+        for name in result.metrics
     }
     earned = {  # by each seat, in a round
         seat: statistics.mean_interval(rewards.mean(axis=0))
@@ -151,12 +142,12 @@ def _seeds(first: int, count: int) -> range:
 def _learners(row: str | None, column: str | None, players: str | None) -> list[str]:
     """Return the learners of the seats, from either way to name them."""
     opt.reject_both("--players", "--row or --column", both=players is not None and (row or column) is not None)
-    if players is None:
-        for name, given in (("--row", row), ("--column", column)):
-            if given is None:
-                raise InputError(f"{name} is missing; accepted: --row and --column, or --players SPEC,SPEC,...")
-        return [str(row), str(column)]
-    return split_specs(players)
+    if players is not None:
+        return split_specs(players)
+    if row is None or column is None:
+        missing = "--row" if row is None else "--column"
+        raise InputError(f"{missing} is missing; accepted: --row and --column, or --players SPEC,SPEC,...")
+    return [row, column]
 
 
 def _check_savable(path: Path, lines: int) -> None:
@@ -174,7 +165,7 @@ def _check_savable(path: Path, lines: int) -> None:
 
 
 def _save_rounds(result: engine.Result, path: Path) -> None:
-    """Write a line per run and round: seed, round, and the actions and rewards of both players.
+    """Write a line per run and round: seed, round, and the actions and rewards of all players.
 
     Actions are numbered from 0; genomes are strings of bits.
     """
@@ -198,7 +189,7 @@ def _save_rounds(result: engine.Result, path: Path) -> None:
 
 
 def _plain(estimate: statistics.Estimate | None, *keys: str) -> dict[str, float | None]:
-    """Return the numbers of an estimate for JSON; None where there are none."""
+    """Return the numbers of an estimate for JSON; None for those that are missing or not finite."""
     return {key: finite(getattr(estimate, key, None)) for key in keys or ("mean", "low", "high", "sd")}
 
 
@@ -235,27 +226,27 @@ def _print_match(
     match, game = result.match, result.match.game
     where = f", on {result.device}" * (result.device != "cpu")
     print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {game.noise}{where}")
-    rows: list[dict[str, str]] = []
     if isinstance(game, games.TensorGame):
         print("rewards a round, means over the runs with 95 % intervals (Student)\n")
-        for (seat, found), player in zip(earned.items(), match.players, strict=True):
-            cells = dict(
-                zip(("mean", "95 % interval"), interval_cells(found.mean, found.low, found.high, found.n), strict=True)
-            )
-            security = f"{game.security(seat).value:.4g}"  # what its security strategy would earn at least
-            rows.append({"seat": printable(seat), "learner": str(player), **cells, "security": security})
+        rows = [
+            {"seat": printable(seat), "learner": str(player)}
+            | interval_cells(found.mean, found.low, found.high, found.n)
+            | {"security": f"{game.security(seat).value:.4g}"}  # what its security strategy would earn at least
+            for (seat, found), player in zip(earned.items(), match.players, strict=True)
+        ]
         print_table(rows, right=["mean", "security"])
         print()
     else:
         print(f"value of the game {'not known' if _lacks_value(match) else tidy_value(cast('games.Game', game))}\n")
     least, largest = game.ranges[0]
+    titles = "mean", "95 % interval (Student)"
     rows = []
     for name, estimate in estimates.items():
-        mean, interval = "infinite", "an action outside the equilibrium is played"
+        cells = dict(zip(titles, ("infinite", "an action outside the equilibrium is played"), strict=True))
         if estimate is not None:
             bounds = result.classes[name].within_bounds(estimate.low, estimate.high, largest - least)
-            mean, interval = interval_cells(estimate.mean, *bounds, estimate.n)
-        rows.append({"after the last round": name, "mean": mean, "95 % interval (Student)": interval})
+            cells = interval_cells(estimate.mean, *bounds, estimate.n, titles)
+        rows.append({"after the last round": name, **cells})
     print_table(rows, right=["mean"])
 
 
@@ -354,6 +345,7 @@ def runtime_command(
 # A person against a learner
 
 _STOP = ("q", "quit", "exit")
+_MOST_ACTIONS = 1000  # to choose from
 _SHOWN = 6  # actions of a game whose payoffs are printed
 _LISTED = 16  # actions that are named in a line
 
@@ -377,10 +369,8 @@ def play_command(
     """
     check_integer("--rounds", rounds, 1, 10**6)
     played = games.parse_matrix(games.parse_game(game, "none"))
-    if len(played.row_labels) > 1000:
-        raise InputError(
-            f"--game is {game}, of {len(played.row_labels)} actions; accepted: at most 1000 to choose from."
-        )
+    if (count := len(played.row_labels)) > _MOST_ACTIONS:
+        raise InputError(f"--game is {game}, of {count} actions; accepted: at most {_MOST_ACTIONS} to choose from.")
     with cache.announce_compilation():
         learner = engine.Player(
             against,
@@ -406,27 +396,21 @@ def play_command(
             learner.observe(reward=-payoff, opponent=action)
             mine[action] += 1
             score += payoff
-            you, it = played.row_labels[action], played.column_labels[int(other)]
-            say(
-                f"  you {you}, it {it}: {payoff:+.4g}; score {score + 0.0:+.4g} after {counted(mine.total(), 'round')}",
-                hang=4,
-            )
+            moves = f"  you {played.row_labels[action]}, it {played.column_labels[int(other)]}: {payoff:+.4g}"
+            say(f"{moves}; score {score + 0.0:+.4g} after {counted(mine.total(), 'round')}", hang=4)
     except KeyboardInterrupt:
         print()
     _sum_up(played, mine, score, learner.policy)
 
 
 def _answers(labels: Sequence[str], rounds: int) -> Iterator[int]:
-    """Yield the actions that are answered, until all rounds are played, a word that stops, or the end of the input."""
+    """Yield the actions that the user names, until all rounds are played, a word stops it, or the input ends."""
     left, asks = rounds, sys.stdin.isatty()
     while left:
         try:
-            line = input(f"{rounds - left + 1}> ") if asks else sys.stdin.readline()
+            words = input(f"{rounds - left + 1}> " if asks else "").strip().lower()
         except EOFError:
             return
-        if not asks and not line:
-            return
-        words = line.strip().lower()
         exact = [place for place, label in enumerate(labels) if label.lower() == words]
         if words in _STOP and not exact:
             return
@@ -454,8 +438,12 @@ def _sum_up(game: games.Game, mine: Counter[int], score: float, policy: Floats) 
     star = game.solution.column
     shown = sorted(range(len(policy)), key=lambda action: (-policy[action], action))[:_LISTED]
     rows = [
-        {"its action": game.column_labels[a], "policy": f"{policy[a]:.3f}", "": "#" * round(30 * policy[a])}
-        | {"equilibrium": f"{star[a]:.3f}"}
+        {
+            "its action": game.column_labels[a],
+            "policy": f"{policy[a]:.3f}",
+            "": "#" * round(30 * policy[a]),
+            "equilibrium": f"{star[a]:.3f}",
+        }
         for a in shown
     ]
     print_table(rows, right=["policy", "equilibrium"], wrap=["its action"])

@@ -1,4 +1,4 @@
-"""The application that the commands belong to, the options that several of them share, and lazy imports."""
+"""The application, the options that several commands share, and lazy imports."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ def lazy(*names: str) -> Iterator[Any]:
 
 
 class BadValue(typer.BadParameter):
-    """An option's value that is not accepted; the message is the value and what is accepted."""
+    """An option's value that is not accepted; the message has the value and what is accepted."""
 
     def format_message(self) -> str:
-        """The sentence for the user, with the name of the option."""
-        name = self.param.opts[0] if self.param else "an option"
-        return f"{name if name.startswith('-') or not self.param else self.param.metavar} is {self.message}"
+        """Return the sentence for the user, with the name of the option or argument."""
+        assert self.param is not None
+        name = self.param.opts[0]
+        return f"{name if name.startswith('-') else self.param.metavar} is {self.message}"
 
 
 def _number(kind: Callable[[str], Any], accepted: str, least: float | None) -> Callable[[str], Any]:
@@ -54,12 +55,12 @@ def _number(kind: Callable[[str], Any], accepted: str, least: float | None) -> C
 
 
 def integer(help: str, *names: str, least: int | None = None) -> Any:
-    """An option that takes an integer."""
+    """Return an option that takes an integer."""
     return typer.Option(*names, metavar="N", parser=_number(int, "an integer, in digits alone", least), help=help)
 
 
 def decimal(metavar: str, help: str, least: float | None = None) -> Any:
-    """An option that takes a number."""
+    """Return an option that takes a number."""
     return typer.Option(metavar=metavar, parser=_number(float, "a number such as 0.5", least), help=help)
 
 
@@ -73,23 +74,23 @@ _PARSERS = {"FILE": _path, "DIR": _path}  # by metavar
 
 
 def option(metavar: str, help: str) -> Any:
-    """An option that takes a name, a spec, or the path of a FILE or DIR."""
+    """Return an option that takes a name, a spec, or the path of a FILE or DIR."""
     return typer.Option(metavar=metavar, parser=_PARSERS.get(metavar), help=help)
 
 
 def argument(metavar: str, help: str) -> Any:
-    """An argument, likewise."""
+    """Return an argument that takes a name, a spec, or the path of a FILE or DIR."""
     return typer.Argument(metavar=metavar, parser=_PARSERS.get(metavar), help=help)
 
 
 def flag(name: str, help: str) -> Any:
-    """An option without a value."""
+    """Return an option without a value."""
     return typer.Option(name, help=help)
 
 
-def repeatable(name: str, metavar: str, kind: str) -> Any:
-    """An option that selects by name, and may be given more than once."""
-    return typer.Option(name, metavar=metavar, help=f"Only this {kind}; may be given more than once.")
+def repeatable(metavar: str, kind: str) -> Any:
+    """Return an option that selects by name, and may be given more than once."""
+    return option(metavar, f"Only this {kind}; may be given more than once.")
 
 
 GameSpec = Annotated[str, option("SPEC", "The game: a spec, a file, or file.py:function.")]
@@ -101,20 +102,20 @@ Workers = Annotated[int | None, integer("Local processes; by default one per cor
 Dask = Annotated[str | None, option("ADDRESS", "Run on this Dask cluster instead.")]
 AsJson = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
 AsCsv = Annotated[bool, flag("--csv", "Print CSV instead of a table.")]
-Metrics = Annotated[list[str] | None, repeatable("--metric", "NAME", "metric")]
-Games = Annotated[list[str] | None, repeatable("--game", "SPEC", "game")]
-Rows = Annotated[list[str] | None, repeatable("--row", "SPEC", "row learner")]
-Columns = Annotated[list[str] | None, repeatable("--column", "SPEC", "column learner")]
+Metrics = Annotated[list[str] | None, repeatable("NAME", "metric")]
+Games = Annotated[list[str] | None, repeatable("SPEC", "game")]
+Rows = Annotated[list[str] | None, repeatable("SPEC", "row learner")]
+Columns = Annotated[list[str] | None, repeatable("SPEC", "column learner")]
 Players = Annotated[
     str | None,
     option("SPECS", "Only these learners, one for each seat, with - for any; in place of --row and --column."),
 ]
-Figures = Annotated[list[str] | None, repeatable("--figure", "NAME", "figure")]
+Figures = Annotated[list[str] | None, repeatable("NAME", "figure")]
 Change = Annotated[
     str | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Change one thing, such as c=1, and show it beside the original."),
 ]
-Claims = Annotated[list[str] | None, repeatable("--claim", "ID", "claim")]
+Claims = Annotated[list[str] | None, repeatable("ID", "claim")]
 
 
 def reject_both(first: str, second: str, *, both: bool) -> None:
@@ -130,7 +131,7 @@ def seats(row: list[str] | None, column: list[str] | None, players: str | None) 
 
 
 def figure_format(option: str, path: Path) -> str:
-    """Return the format that the name of a figure asks for; reject one that could not be written."""
+    """Return the format that the name of a figure's file asks for. Reject a format that cannot be written."""
     from coebl.plots.style import FORMATS
 
     suffix = path.suffix.lower().removeprefix(".")
@@ -139,23 +140,25 @@ def figure_format(option: str, path: Path) -> str:
     return suffix
 
 
-def command_line(*words: str, **options: Any) -> str:
-    """The shell command that repeats a call; options that are None, False or empty are left out.
+def recorded_command(context: typer.Context, *left_out: str) -> str:
+    """Return the command that is recorded with results: without the options on which they do not depend."""
+    return command_line(context, "workers", "dask", "details", *left_out)
 
-    >>> command_line("run", "my study.toml", out="results", cell_timeout=2.5, learners=["ucb", "exp3"], quick=True)
-    "coebl run 'my study.toml' --out results --cell-timeout 2.5 --learners ucb --learners exp3 --quick"
-    """
-    line = ["coebl", *words]
-    for name, value in options.items():
-        option = f"--{name.replace('_', '-')}"
+
+def command_line(context: typer.Context, *left_out: str) -> str:
+    """Return the shell command that repeats a call, without these parameters and those at their defaults."""
+    words = context.command_path.split()
+    for parameter in context.command.params:
+        name, value = str(parameter.name), context.params.get(str(parameter.name))
+        if name in left_out or value in (None, (), parameter.default):
+            continue
+        option = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
         if value is True:
-            line.append(option)
+            words += option
         else:
-            values = value if isinstance(value, list) else [] if value is None or value is False else [value]
-            line += [
-                word for item in values for word in (option, f"{item:g}" if isinstance(item, float) else str(item))
-            ]
-    return shlex.join(line)
+            for item in value if isinstance(value, list) else [value]:
+                words += [*option, f"{item:g}" if isinstance(item, float) else str(item)]
+    return shlex.join(words)
 
 
 def _print_version(requested: bool) -> None:

@@ -1,4 +1,4 @@
-"""The commands of recipes, which plan and judge studies: tournament, reproduce, claims, figures; and report."""
+"""The commands tournament, reproduce, claims, figures and report, which plan, judge and show studies."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ _ASCII_MARKS: dict[Outcome, str] = {"holds": "+", "fails": "x", "not significant
 
 @opt.app.command("tournament")
 def tournament_command(
+    context: typer.Context,
     out: Annotated[Path, opt.option("DIR", "The folder of the results; created, or resumed.")],
     learners: Annotated[
         list[str] | None,
@@ -87,19 +88,9 @@ def tournament_command(
     adds = not set(suites.shortest(named)) & set(suites.shortest(chosen.learners))
     if not chosen.subject and adds and (others := suites.left_out(field)):
         say(f"The learners of the suite play. --learners adds others of the package: {', '.join(others)}.")
-    command = opt.command_line(
-        "tournament",
-        quick=quick,
-        learners=learners,
-        games=games,
-        seeds=seeds,
-        rounds=rounds,
-        suite=None if suite == "standard" else suite,
-        device=device,
-        out=out,
-    )
-    with resume_hint(command, workers, dask):
-        summary = run_study(played, out, workers, dask, command)
+    command = opt.recorded_command(context)
+    with resume_hint(opt.command_line(context)):
+        summary = run_study(played, out, command, workers, dask)
         if chosen.subject:
             trial = outcome.finish_trial(chosen, field, played, out, command)
             _print_trial(trial)
@@ -150,6 +141,7 @@ def _print_trial(trial: outcome.TrialOutcome) -> None:
 
 @opt.app.command("reproduce")
 def reproduce_command(
+    context: typer.Context,
     paper: Annotated[str, opt.argument("PAPER", "The name of the paper.")] = DEFAULT,
     out: Annotated[Path, opt.option("DIR", "The folder of the results; created, or resumed.")] = Path("reproduction"),
     quick: Annotated[bool, opt.flag("--quick", "Only small games and few seeds: minutes.")] = False,
@@ -178,15 +170,12 @@ def reproduce_command(
     chosen = papers.load_paper(paper)
     chosen = chosen.changed(change) if change else chosen
     figures, claims = figure or [], claim or []
-    command = opt.command_line(
-        "reproduce", *[paper] * (paper != DEFAULT), quick=quick, figure=figures, claim=claims, set=change
-    )
-    resume = f"{command} {shlex.join(['--out', str(out)])}"
+    recorded = opt.recorded_command(context)
 
     def run(planned: study.Study, folder: Path) -> study.RunSummary:
-        return run_study(planned, folder, workers, dask, resume)
+        return run_study(planned, folder, recorded, workers, dask)
 
-    with resume_hint(resume, workers, dask):
+    with resume_hint(opt.command_line(context)):
         made = reproduce.reproduce(
             chosen,
             out,
@@ -195,7 +184,7 @@ def reproduce_command(
             claims=claims,
             workers=workers,
             run=run,
-            command=command,
+            command=opt.recorded_command(context, "out"),
             drawing=partial(_drawing, "the figures" if figures else "the figures and the page"),
         )
     print()
@@ -235,7 +224,7 @@ def _print_outcome(paper: papers.Paper, verdicts: Sequence[Verdict], folder: Pat
 
 
 def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
-    """Print a row per claim with a mark per variant, with `titles` by id, and what the marks mean."""
+    """Print a row per claim with a mark per variant, whose titles are given by id, and the meanings of the marks."""
     from rich.text import Text
 
     marks = judge.MARKS if can_show("".join(judge.MARKS.values())) else _ASCII_MARKS
@@ -316,8 +305,8 @@ def figures_command(
     folder: opt.StudyFolder,
     out: Annotated[Path | None, opt.option("DIR", "The folder of the figures; by default DIR/figures.")] = None,
     figure: opt.Figures = None,
-    variant: Annotated[list[str] | None, opt.repeatable("--variant", "ID", "variant, such as text")] = None,
-    format: Annotated[list[str] | None, opt.repeatable("--format", "FORMAT", "format: pdf, svg or png")] = None,
+    variant: Annotated[list[str] | None, opt.repeatable("ID", "variant, such as text")] = None,
+    format: Annotated[list[str] | None, opt.repeatable("FORMAT", "format: pdf, svg or png")] = None,
     workers: opt.Workers = None,
 ) -> None:
     """Draw the figures of a paper as PDF, SVG and PNG.
@@ -388,12 +377,12 @@ def report_command(
 
 
 def _paper_and_results(folder: Path, change: str | None = None) -> tuple[papers.Paper, study.Results]:
-    """The paper whose study was run into a folder, with one thing changed if asked for, and its results."""
+    """Return the paper whose study was run into a folder, with a change if one is given, and its results."""
     results = study.Results(folder)
     paper = papers.paper_of(results.store.name)
     if paper is None:
         raise InputError(
-            f"{folder}: this is the study {results.store.name}, not that of a paper; accepted: the folder of "
-            f"coebl reproduce. For the page of this study: coebl report {folder}"
+            f"{folder}: this is the study {results.store.name}, not that of a paper; accepted: a folder that coebl "
+            f"reproduce made. For the page of this study: coebl report {folder}"
         )
     return paper.changed(change) if change else paper, results

@@ -22,7 +22,7 @@ from coebl.cli.terminal import interval_bar, interval_cells, print_table, progre
 from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path, write_whole
 from coebl.core.specs import without_folder
-from coebl.core.text import counted, csv_text, duration, finite, in_interval
+from coebl.core.text import counted, csv_text, duration, finite
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,6 +48,7 @@ FigureFile = Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file;
 _MOST_CAUSES = 12  # causes of failures that are printed
 _BAR = 9, 21  # columns of the bar of an interval, at least and at most
 _WORST = 8  # matches that explain lists
+_ENDINGS = {1: "lost", 0: "undecided", -1: "won"}  # by the sign of the loss
 _SCREEN = 24  # lines, and learners of a ranking, that fit a screen
 _RIGHT = ("round", "n", "mean", "difference", "runs that hit", "expected time", "median", "lost, %")
 _WRAP = ("game", "row", "column", "players", "better", "against")
@@ -55,6 +56,7 @@ _WRAP = ("game", "row", "column", "players", "better", "against")
 
 @opt.app.command("run")
 def run_command(
+    context: typer.Context,
     file: StudyFile,
     out: Annotated[Path, opt.option("DIR", "The folder of the results; created, resumed or extended.")],
     workers: opt.Workers = None,
@@ -83,9 +85,8 @@ def run_command(
         _print_remarks(ahead.notes, ahead.left_alone)
         print(f"{len(ahead.todo)} of {counted(ahead.found + len(ahead.todo), 'cell')} to run")
         return
-    command = opt.command_line("run", str(file), out=out, device=device, cell_timeout=cell_timeout)
-    with resume_hint(command, workers, dask):
-        summary = run_study(asked, out, workers, dask, command, cell_timeout)
+    with resume_hint(opt.command_line(context)):
+        summary = run_study(asked, out, opt.recorded_command(context), workers, dask, cell_timeout)
         if summary.finished or summary.used:
             found = study.Results(out)
             print_ranking(found, asked)
@@ -106,17 +107,13 @@ def _print_remarks(notes: Sequence[str], left_alone: int) -> None:
 
 
 def run_study(
-    asked: study.Study,
-    out: Path,
-    processes: int | None,
-    dask: str | None,
-    command: str,
-    cell_timeout: float | None = None,
+    asked: study.Study, out: Path, command: str, processes: int | None, dask: str | None, limit: float | None = None
 ) -> study.RunSummary:
-    """Run a study and print how it ended; `command` resumes it, with options for where it runs added."""
-    options: dict[str, Any] = {"workers": processes, "cell_timeout": cell_timeout, "command": command}
+    """Run a study and print the outcome. The command is noted in the folder; the limit is the time of a cell."""
     with nullcontext() if dask is None else workers.dask_executor(dask) as executor:
-        summary = study.run(asked, out, executor=executor, rehearse=True, **options)
+        summary = study.run(
+            asked, out, executor=executor, workers=processes, cell_timeout=limit, rehearse=True, command=command
+        )
     _print_remarks(summary.notes, summary.left_alone)
     are = "is" if summary.used == 1 else "are"
     reused = f" ({counted(summary.used, 'cell')} of earlier runs {are} used)" if summary.used > summary.found else ""
@@ -132,9 +129,8 @@ def run_study(
 
 
 @contextmanager
-def resume_hint(command: str, processes: int | None, dask: str | None) -> Iterator[None]:
+def resume_hint(command: str) -> Iterator[None]:
     """Print how to resume if the block is stopped by Ctrl-C, SIGTERM or SIGHUP, or its workers are lost; then end."""
-    where = (f" --workers {processes}" if processes else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
     numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))]  # by system
     before = {number: signal.getsignal(number) for number in numbers}
     for number, handler in before.items():
@@ -143,17 +139,17 @@ def resume_hint(command: str, processes: int | None, dask: str | None) -> Iterat
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        print(f"\ncoebl: stopped; finished cells are kept; to continue: {command}{where}", file=sys.stderr)
+        print(f"\ncoebl: stopped; finished cells are kept; to continue: {command}", file=sys.stderr)
         sys.exit(128 + (interrupt.args[0] if interrupt.args else signal.SIGINT))
     except errors.LostError as error:
-        raise errors.ClusterError(f"{error} To continue: {command}{where}") from None
+        raise errors.ClusterError(f"{error} To continue: {command}") from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 def _terminate(number: int, _: object) -> None:
-    """Treat a signal that ends programs as an interrupt."""
+    """Turn a signal that ends programs into an interrupt."""
     raise KeyboardInterrupt(number)
 
 
@@ -218,7 +214,7 @@ def results_command(
 
 
 def _print_plain(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], as_csv: bool, as_json: bool) -> bool:
-    """Print rows as CSV or JSON, and return True, if that is asked for."""
+    """Print rows as CSV or JSON and return true, if an option asks for it."""
     opt.reject_both("--csv", "--json", both=as_csv and as_json)
     if as_csv:
         print(csv_text(rows, columns), end="")
@@ -234,7 +230,7 @@ def print_notices(found: study.Results) -> None:
 
 
 def print_ranking(found: study.Results, asked: study.Study | None = None) -> None:
-    """Print the ranking of a folder, or of what a study asks for in it; nothing if no two learners met."""
+    """Print the ranking of a folder, or of a study's part of it; nothing if no two learners met."""
     from coebl.evidence.pairwise import rank  # the package has a function of the module's name
 
     ranking = rank(found, asked)
@@ -284,8 +280,7 @@ def _print_means(found: study.Results, rows: Sequence[results.SummaryRow]) -> No
         shown = {"game": row["game"], "noise": row["noise"]}
         shown |= {"players": " v ".join(titles)} if several else dict(zip(("row", "column"), titles, strict=True))
         shown |= {when: str(row["round"]), "metric": row["metric"], "n": str(row["n"])}
-        mean, ends = interval_cells(row["mean"], low, high, row["n"])
-        table.append(shown | {"mean": mean, "95 % interval": ends})
+        table.append(shown | interval_cells(row["mean"], low, high, row["n"]))
     print_table(table, _RIGHT, _WRAP, common=("noise", when, "metric", "n"))
 
 
@@ -360,7 +355,7 @@ def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> No
 
 
 def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence[compare.Contest]) -> None:
-    """Print the differences of one way of comparing, with a bar for each interval, on one axis, and who does better."""
+    """Print the differences in one way of comparing, with a bar for each interval, and the better learner."""
     opponents = {contest.opponents for contest in contests}
     bars = [contest.interval(comparison.in_ranges) for contest in contests]
     most = max((abs(end) for _, *ends in bars for end in ends if not isnan(end)), default=0.0)
@@ -368,10 +363,10 @@ def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence
     table = []
     for contest in contests:
         found, game, p = contest.difference, contest.game, contest.difference.p_holm
-        mean, interval = interval_cells(found.mean, found.low, found.high, found.n)
         if contest.opponents and len(opponents) > 1:
             game += f", {counted(len(contest.opponents), 'opponent')}"
-        shown = {"seats": contest.seats, "n": str(found.n), "game": game, "difference": mean, "95 % interval": interval}
+        shown = {"seats": contest.seats, "n": str(found.n), "game": game}
+        shown |= interval_cells(found.mean, found.low, found.high, found.n, ("difference", "95 % interval"))
         shown[""] = ""  # the bar
         shown["p (Holm)"] = "< 0.0001" if p < 0.0001 else "-" if isnan(p) else f"{p:.4f}"
         shown["better"] = better[found.sign * (1 if comparison.better == "lower" else -1)]
@@ -417,7 +412,7 @@ def plot_command(
 
 
 def _figure_path(folder: Path, name: str, out: Path | None) -> Path:
-    """Return the file of a figure, by default in DIR/figures: a name in results may be ../../x."""
+    """Return the file of a figure, by default in DIR/figures. A name in results may be ../../x, and is made safe."""
     safe = re.sub(r"[^\w-]", "_", name)[:110]
     path = out or folder / "figures" / f"{safe}.svg"
     opt.figure_format("--out", path)
@@ -455,11 +450,9 @@ def explain_command(
     print()
     rows = []
     for loss in found.losses:
-        mean, low, high = in_interval(*(100 * number for number in (loss.share.mean, loss.share.low, loss.share.high)))
-        word = {1: "lost", 0: "undecided", -1: "won"}[loss.share.sign]
-        rows.append(
-            {"against": found.match_title(loss), "lost, %": mean, "95 % interval": f"{low} .. {high}", "": word}
-        )
+        mean, low, high = (100 * number for number in (loss.share.mean, loss.share.low, loss.share.high))
+        cells = interval_cells(mean, low, high, loss.share.n, ("lost, %", "95 % interval"))
+        rows.append({"against": found.match_title(loss), **cells, "": _ENDINGS[loss.share.sign]})
     print_table(rows, _RIGHT, _WRAP, most=_WORST)
     say(
         f"lost: below the value of the game, by {found.metric}, in % of the payoff range a round, both seats pooled; "

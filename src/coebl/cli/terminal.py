@@ -1,4 +1,4 @@
-"""Paragraphs, tables, progress bars and notes for people.
+"""Paragraphs, tables and progress bars for people.
 
 On a terminal, tables fit its width. In a pipe or a file, every row is one line, and nothing is cut. Rich leaves colours
 out where the output is not a terminal, or where NO_COLOR is set.
@@ -30,23 +30,23 @@ GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
 _BINDING = "\u00a0"  # a space at which no line ends
 _BOUND = re.compile(r" (?=%)|(?<=\w) (?== \w)|(?<=\w =) (?=\w)|(?<=\d) (?=\.\. )|(?<=\d \.\.) ")
 _UNLIMITED = 100_000  # columns
-_LEAST = 10  # columns that are left of a cell that is wrapped or cut
+_LEAST = 10  # columns that a wrapped cell keeps
 
 
 def width() -> int:
-    """The width of a paragraph, in characters."""
+    """Return the width of a paragraph, in characters."""
     return max(40, min(120, get_terminal_size((100, 24)).columns))
 
 
 def console() -> Console:
-    """The terminal, or the file or pipe in its place."""
+    """Return the terminal, or the file or pipe in its place."""
     from rich.console import Console
 
     return Console(width=width(), highlight=False, markup=False, emoji=False)
 
 
 def can_show(text: str) -> bool:
-    """True if the encoding of the output has these characters."""
+    """Return true if the encoding of the output has these characters."""
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -54,28 +54,31 @@ def can_show(text: str) -> bool:
     return True
 
 
-def interval_cells(mean: float, low: float, high: float, seeds: int) -> tuple[str, str]:
-    """A mean and its interval with digits by the width of that, or the reason why there is none.
+def interval_cells(
+    mean: float, low: float, high: float, seeds: int, titles: tuple[str, str] = ("mean", "95 % interval")
+) -> dict[str, str]:
+    """Return the cells of a mean and its interval, or of the reason why there is no interval.
 
     >>> interval_cells(0.7512, 0.5, 1, 20), interval_cells(2.5, float("nan"), float("nan"), 1)
-    (('0.75', '0.50 .. 1.00'), ('2.5', 'none: one seed'))
+    ({'mean': '0.75', '95 % interval': '0.50 .. 1.00'}, {'mean': '2.5', '95 % interval': 'none: one seed'})
     """
     text, *ends = in_interval(mean, low, high)
+    interval = " .. ".join(ends)
     if isnan(low):
-        return text, "none: one seed" if seeds == 1 else "none: not finite"
-    return text, " .. ".join(ends)
+        interval = "none: one seed" if seeds == 1 else "none: not finite"
+    return dict(zip(titles, (text, interval), strict=True))
 
 
 def tidy_value(game: ZeroSumGame) -> str:
-    """The value to ten digits; zero if it differs from zero only by rounding."""
+    """Return the value of a game to ten digits; zero if it differs from zero only by rounding."""
     low, high = game.payoff_range
     return f"{game.value if abs(game.value) > 1e-12 * (high - low) else 0.0:.10g}"
 
 
 def interval_bar(mean: float, low: float, high: float, most: float, width: int = 21) -> str:
-    """An interval on an axis from -most to most, with a mark at its mean and one at zero.
+    """Return an interval on an axis from -most to most, with marks at its mean and at zero.
 
-    >>> plain = str.maketrans("├─┤●·", "|-|o.")  # as where the terminal has no others
+    >>> plain = str.maketrans("├─┤●·", "|-|o.")  # the marks of a terminal that has no others
     >>> interval_bar(2, 1, 3, 4, 9).translate(plain), interval_bar(-1, -2, 0.5, 4, 9).translate(plain)
     ('    .|o|', '  |o|')
     """
@@ -91,12 +94,12 @@ def interval_bar(mean: float, low: float, high: float, most: float, width: int =
 
 
 def say(text: str, style: str = "", hang: int = 0) -> None:
-    """Print a paragraph, wrapped to the width of the terminal; all lines but the first are indented by `hang` more.
+    """Print a paragraph, wrapped to the width of the terminal; all lines but the first are indented by `hang`.
 
     No line begins with the unit of a number, or inside an equation.
     """
     indent = " " * (len(text) - len(text.lstrip()) + hang)
-    bound = _BOUND.sub(_BINDING, printable(text.replace("\u00a0", " ")))  # those of titles
+    bound = _BOUND.sub(_BINDING, printable(text.replace(_BINDING, " ")))  # titles have some
     wrapped = textwrap.fill(bound, width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent)
     console().print(wrapped.replace(_BINDING, " "), style=style, soft_wrap=True)
 
@@ -154,7 +157,7 @@ def print_table(
 
 
 def _over_lines(title: str, wide: int) -> str:
-    """A title over as many lines as its words need in a column of this width; none ends inside an equation."""
+    """Return a title on as many lines as it needs in a column of this width; no line ends inside an equation."""
     bound = _BOUND.sub(_BINDING, title)
     longest = max(map(len, bound.split(" ")))
     return "\n".join(textwrap.wrap(bound, max(wide, longest))).replace(_BINDING, " ")
