@@ -1,34 +1,33 @@
 """The contract of a learner, on one page.
 
 To write one, copy `_template.py`. A learner is a dataclass: its fields are its hyper-parameters, and two learners with
-equal fields are equal, print the same spec and play the same. All arrays carry the runs of a batch on axis 0, so the
+equal fields are equal, print the same spec and play the same. All arrays have the runs of a batch on axis 0, so the
 code reads like the pseudo-code of one run and pays Python's cost once a round. The order of calls is
 
     start(seat)         once; allocate state for seat.runs runs; self.seat is the seat from here on
     policy(t)           for t = 1, 2, ...: the mixed strategies of round t, (runs, actions)
-    observe(t, seen)    what happened: seen.action and seen.reward, each (runs,), and what `sees` declares
+    observe(t, seen)    the outcome: seen.action and seen.reward, each (runs,), and what `sees` declares
 
-In a simulation observe(t, seen) follows policy(t). In a real contest outcomes may be late, come in another order, or
-never come, and the action may be another one than was advised. So policy(t) may be called several times before
-observe, also twice for one t, with a t that never falls; and observe(t, seen) counts outcomes, t = 1, 2, ..., which may
-be of older rounds. A learner therefore does not take its newest policy for the one that the action was drawn from: if
-it divides by the probability of the action, it declares `importance_weighted`, and uses seen.probability.
+In a simulation observe(t, seen) follows policy(t). In a real contest outcomes may be late, in another order, missing,
+or of another action than was advised. So policy(t) may be called several times before observe, with a t that never
+falls; and observe(t, seen) counts outcomes, t = 1, 2, ..., which may be of older rounds. A learner therefore must not
+assume that the action was drawn from its newest policy: if it divides by the probability of the action, it declares
+`importance_weighted` and uses seen.probability.
 
-Everything is in the learner's *own view*, in either seat: its actions are the rows, and its reward is to be maximised.
-Rewards and payoffs are in a scale that does not depend on the units of the game: counted from the middle of their known
-range, in units of the standard deviation of their noise (`coebl.engine.units`). So formulas that assume unit noise are
-right.
+Everything is in the learner's *own view*, in either seat: its actions are the rows, and it maximises its reward.
+Rewards and payoffs are counted from the middle of their known range, in units of the standard deviation of their noise
+(`coebl.engine.units`), so formulas that assume unit noise are right in any game.
 
-In a game of several players the opponent is all others together, and its action their joint action. In a game that is
-not zero-sum, a learner that solves for a maximin of its beliefs declares aim = "security": it plays safe.
+In a game of several players the opponent is all others together, and its action their joint action. A learner that
+plays a maximin strategy of its beliefs also in games that are not zero-sum declares aim = "security".
 
-Rules that `coebl.testing.check_learner` holds a learner to:
+`coebl.testing.check_learner` checks these rules:
 
-- A run must not depend on the other runs of its batch, to the last bit: sum over the last axis, not over runs; no `@`,
-  whose rounding depends on the size of the batch (use `seat.einsum`).
-- Arrays and random numbers come from the seat, `seat.zeros(3)` and `seat.random.normal(3)` for instance, and from
-  nowhere else. NumPy's functions are then called on these arrays, on any device.
-- A learner sees what it declares in `sees`, no more: asking for anything else is an error.
+- A run must not depend on the other runs of its batch, to the last bit: sum over the last axis, not over runs, and use
+  `seat.einsum` instead of `@`, whose rounding depends on the size of the batch.
+- Arrays and random numbers come only from the seat, such as `seat.zeros(3)` and `seat.random.normal(3)`. NumPy's
+  functions are then called on these arrays, on any device.
+- A learner sees what it declares in `sees`; asking for anything else is an error.
 - Its state is in its attributes: arrays, numbers, strings, lists and dicts of them, and objects that have such
   attributes. A player can then be saved.
 """
@@ -53,32 +52,32 @@ from coebl.core.registry import OTHER_KIND, Component
 from coebl.games.spaces import Bits, Space
 from coebl.solver import BatchSolution
 
+_Value = TypeVar("_Value")
+
 Sight = Literal["opponent", "payoffs", "game", "policy"]
 """The sights that a learner may declare in `sees`."""
-SIGHTS: dict[Sight, str] = {  # beyond its action and reward, which every learner sees
+SIGHTS: dict[Sight, str] = {  # in addition to its action and reward, which every learner sees
     "opponent": "the opponent's action",
     "payoffs": "what each of its actions would have earned",
     "game": "the true payoffs",
     "policy": "the opponent's policy of the same round",
 }
 
-Plays = Literal["indices", "bits"]
-"""The actions that a learner may declare in `plays`."""
+Plays = Literal["indices", "bits"]  # declared in `plays`
 PLAYS: dict[Plays, str] = {"indices": "numbered actions", "bits": "genomes"}
-_OTHER: dict[Plays, str] = {  # the repair, by what the game has
+_OTHER: dict[Plays, str] = {  # how to repair a mismatch, by the actions of the game
     "indices": "pick another learner, or a game with space=bits.",
     "bits": "pick another learner; up to 10 genes, as-atoms:learner=... seats it.",
 }
 
-Aim = Literal["response", "security"]
-"""The aims that a learner may declare for games that are not zero-sum."""
+Aim = Literal["response", "security"]  # in games that are not zero-sum
 AIMS: dict[Aim, str] = {
     "response": "to earn much against what the others play",
     "security": "at the security strategy, the maximin of its payoffs over the joint actions of the others",
 }
 
 Kind = Literal["bandit", "informed bandit", "full information", "oracle", "search"]
-"""The amount of information that a learner sees, in one of five words."""
+"""How much a learner sees."""
 KINDS: dict[Kind, str] = {  # from the least information to the most
     "bandit": "sees its own reward alone",
     "informed bandit": "sees its own reward and the opponent's action",
@@ -89,9 +88,6 @@ KINDS: dict[Kind, str] = {  # from the least information to the most
 REFERENCES: tuple[Kind, ...] = ("full information", "oracle")  # kinds that no bandit can be expected to match
 
 
-_Value = TypeVar("_Value")
-
-
 class Random(Protocol):
     """A learner's private random numbers: (runs, *shape), each run's from its own stream."""
 
@@ -99,17 +95,16 @@ class Random(Protocol):
         """Draw uniform numbers on [0, 1)."""
 
     def normal(self, *shape: int, deviation: Floats | None = None, mean: Floats | None = None) -> Floats:
-        """Draw normal numbers, with deviation 1 and mean 0 unless they are given: a new array.
+        """Draw normal numbers with this deviation and mean, 1 and 0 if None: a new array.
 
-        It costs less than to multiply and to add afterwards, and the numbers are the same. deviation is (runs, ...),
-        for the last axes of the numbers, and the same along those before; mean likewise, of the shape of deviation if
-        both are given.
+        This costs less than multiplying and adding afterwards, and gives the same numbers. deviation is (runs, ...) and
+        applies to the last axes of the numbers, and so does mean, which has the shape of deviation if both are given.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seat:
-    """A learner's knowledge before the first round, and the source of its arrays.
+    """The information that a learner has before the first round, and the source of its arrays.
 
     >>> seat = Seat(runs=2, actions=3, opponent_actions=3, horizon=None, payoff_range=(-1, 1), random=None)
     >>> score = seat.zeros(seat.actions)
@@ -123,7 +118,7 @@ class Seat:
     actions: int  # the length of its policies: the number of its actions, m, or of its genes, n
     opponent_actions: int  # that of the opponent's: k, or n
     horizon: int | None  # the number of rounds, None if it is not known
-    payoff_range: tuple[float, float]  # of its payoffs, around 0; rewards carry noise and may lie outside
+    payoff_range: tuple[float, float]  # of its payoffs, around 0; with noise, rewards may lie outside
     random: Random  # the learner's private streams, one per run
     shown_payoff: Floats | None = None  # (actions, opponent_actions), where `game` is declared
     backend: Backend = CPU  # of its arrays: NumPy on the CPU, or CuPy on a GPU
@@ -132,17 +127,17 @@ class Seat:
 
     @property
     def payoff(self) -> Floats:
-        """The true payoffs in own view, (actions, opponent_actions), for a learner that declares `game`."""
+        """The true payoffs to the learner, (actions, opponent_actions), if it declares `game`."""
         return _declared(self.shown_payoff, "seat.payoff", 'sees = {"game"}')
 
     @property
     def answer(self) -> Callable[[Floats], Ints]:
-        """The best response to an opponent's policy, (runs, n), in a game of genomes, for a learner that sees it."""
+        """The best response to an opponent's policy, (runs, n), in a game of genomes, if it declares `game`."""
         return _declared(self.shown_answer, "seat.answer", 'sees = {"game"}')
 
     @property
     def plays(self) -> Plays:
-        """The kind of its actions: "bits" if they are genomes, else "indices"."""
+        """The kind of its actions: "bits" for genomes, else "indices"."""
         return "bits" if isinstance(self.space, Bits) else "indices"
 
     def zeros(self, *shape: int) -> Floats:
@@ -156,7 +151,7 @@ class Seat:
         return filled
 
     def array(self, values: ArrayLike) -> Floats:
-        """Return these values, of any shape, as an array of the seat's kind."""
+        """Return these values, of any shape, as an array of the seat's device."""
         array: Floats = self.backend.arrays.asarray(values, np.float64)
         return array
 
@@ -166,11 +161,7 @@ class Seat:
         return numbers
 
     def at(self, *actions: Ints) -> tuple[Ints, ...]:
-        """Return the index of one entry per run: `score[seat.at(action)]` is (runs,).
-
-        Args:
-            *actions: each (runs,), one per axis after that of the runs.
-        """
+        """Return the index of one entry per run, `score[seat.at(action)]`: for each later axis, actions of (runs,)."""
         return (self._every_run, *actions)
 
     @cached_property
@@ -178,12 +169,12 @@ class Seat:
         return self.arange(self.runs)
 
     def einsum(self, subscripts: str, *operands: Floats) -> Floats:
-        """`numpy.einsum` of these subscripts and operands, with sums whose order does not depend on the batch."""
+        """Return `numpy.einsum` of subscripts and operands, with sums whose order does not depend on the batch."""
         product: Floats = self.backend.einsum(subscripts, *operands)
         return product
 
     def unit(self, reward: Floats) -> Floats:
-        """Map each reward to [0, 1] by the known range; noise may take it outside, and nothing is clipped."""
+        """Return each reward mapped to [0, 1] by the known range, without clipping: noise may take it outside."""
         low, _ = self.payoff_range
         return (reward - low) / self._width
 
@@ -212,11 +203,11 @@ class Seat:
         """Return a solver of (runs, actions, opponent_actions) matrices, which starts each solve from its last answer.
 
         Args:
-            ties: the choice among several maximin strategies: "first" leans to the actions of lowest index, "random"
+            ties: the choice among several maximin strategies: "first" prefers the actions of lowest index, "random"
                 draws a new preference over actions for every solve, from the learner's streams.
             many_ties: True if many entries of the matrices are equal.
-            number: of matrices of a run, which follow one another: (runs * number, actions, opponent_actions).
-            remember: False if the matrices are wholly new each time; it is faster then, and takes less memory.
+            number: of consecutive matrices that belong to a run: (runs * number, actions, opponent_actions).
+            remember: False if successive matrices are unrelated, which is then faster and takes less memory.
         """
         shape = self.runs * number, self.actions, self.opponent_actions
         preference: Literal["first"] | Callable[[], Floats]
@@ -230,7 +221,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The part of a round that a learner sees; every array has the runs on axis 0.
+    """The outcome of a round as far as the learner sees it; every array has the runs on axis 0.
 
     >>> seen = Seen(np.array([0, 2]), np.array([0.5, -1.0]), shown_opponent=np.array([1, 1]))
     >>> seen.opponent
@@ -242,7 +233,7 @@ class Seen:
     """
 
     action: Ints  # (runs,), of the learner; genomes are (runs, n)
-    reward: Floats  # (runs,), of the learner, as observed, in its units
+    reward: Floats  # (runs,), of the learner, with noise, in its units
     shown_opponent: Ints | None = None  # (runs,) or (runs, n), where `opponent` is declared
     shown_payoffs: Floats | None = None  # (runs, actions), where `payoffs` is declared
     shown_probability: Floats | None = None  # (runs,), where `importance_weighted` is declared
@@ -259,12 +250,12 @@ class Seen:
 
     @property
     def probability(self) -> Floats:
-        """The probability of the action in the policy that it was drawn from, or should have been: (runs,), > 0."""
+        """The probability of the action in the policy that advised the learner in its round: (runs,), > 0."""
         return _declared(self.shown_probability, "seen.probability", "importance_weighted = True")
 
 
 def _declared(value: _Value | None, name: str, declaration: str) -> _Value:
-    """Return a value that a learner sees only if its class has a declaration."""
+    """Return a value that a learner sees, which is None unless its class has a declaration."""
     if value is None:
         raise InputError(f"{name} is asked for and not declared; write {declaration} in the class.")
     return value
@@ -284,18 +275,16 @@ class Learner(Component):
     ('bandit', 'Stubborn')
     """
 
-    name: ClassVar[str] = ""  # in specs; until it is registered a label, by default the name of the class
-    title: ClassVar[str] = ""  # in tables and figures; by default its spec name
-    sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its action and reward
+    name: ClassVar[str] = ""  # in specs; a custom learner's is a label, by default the name of the class
+    title: ClassVar[str] = ""  # in tables and figures; by default its name
+    sees: ClassVar[Collection[Sight]] = frozenset()  # in addition to its action and reward
     plays: ClassVar[Collection[Plays]] = frozenset({"indices"})  # with {"bits"}, its policies are marginals of genes
     needs_horizon: ClassVar[bool] = False
-    importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability, of moves that it may have chosen
+    importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability; it then sees only moves it may make
     improves: ClassVar[bool] = True  # True if it learns to play better actions, which the conformance kit then checks
     aim: ClassVar[Aim] = "response"  # in a game that is not zero-sum: "security" if it solves for a maximin
     cites: ClassVar[str] = ""
-    colour: ClassVar[int | None] = (
-        None  # its place in the palette of figures; a custom learner's is by default a free one
-    )
+    colour: ClassVar[int | None] = None  # its place in the palette of figures; None: the next one that is free
     example: ClassVar[str] = ""  # a spec with all required parameters; by default its name
     round_cost: ClassVar[float] = 0.0  # microseconds of a round
     action_cost: ClassVar[float] = 0.03  # likewise for each action
@@ -311,35 +300,34 @@ class Learner(Component):
         raise InputError(f"{self} has no policy(t); write one that returns an array of (runs, actions).")
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Learn from the part of round t that is seen."""
+        """Learn from an outcome, seen, the t-th."""
 
     def beliefs(self) -> tuple[Floats, Floats] | None:
-        """Return its estimates of the payoffs and its visits, (runs, m, k) each, in the units that it sees, if any."""
+        """Return its estimates of the payoffs and its visits, (runs, m, k) each, in its units; None if it has none."""
         return None
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return why the learner cannot play in this seat, on one line; None if it can."""
+        """Return why the learner cannot play in this seat, in one line; None if it can."""
         if seat.plays not in self.plays:
-            own = " or ".join(PLAYS[kind] for kind in self.plays)
-            return f"{self} plays {own}, and the game has {PLAYS[seat.plays]}; {_OTHER[seat.plays]}"
+            kinds = " or ".join(PLAYS[kind] for kind in self.plays)
+            return f"{self} plays {kinds}, and the game has {PLAYS[seat.plays]}; {_OTHER[seat.plays]}"
         if self.needs_horizon and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
         return None
 
     def seated(self, seat: Seat) -> Self:
-        """Return a copy of the learner that has been started in this seat; the learner itself stays as it is."""
-        reason = self.reason_not_to_play(seat)
-        if reason is not None:
+        """Return a copy of the learner that has been started in this seat; the learner itself does not change."""
+        if reason := self.reason_not_to_play(seat):
             raise InputError(reason)
         learner = copy.deepcopy(self)
-        if "seat" not in self.__dataclass_fields__:  # a hyper-parameter of that name stays what it is
+        if "seat" not in self.__dataclass_fields__:  # a hyper-parameter of that name keeps its value
             learner.seat = seat
         learner.start(seat)
         return learner
 
     @classmethod
     def kind(cls) -> Kind:
-        """Return the amount of information that it sees, in one of five words."""
+        """Return its kind, which follows from what it sees."""
         if not {"game", "policy"}.isdisjoint(cls.sees):
             return "oracle"
         if "payoffs" in cls.sees:
@@ -348,24 +336,21 @@ class Learner(Component):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float | None:
-        """Return the proven bound on the expected Nash regret against any opponent, or None.
+        """Return the proven bound on the expected Nash regret against any opponent, or None if nothing is proven.
 
-        It is for payoffs in [0, 1] and unit noise, with m actions, k opponent_actions and T rounds.
+        It holds for payoffs in [0, 1] and unit noise, by the numbers of actions, opponent_actions and rounds.
         """
         return None
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a round per run in a large batch, to plan studies.
-
-        There are m actions and k opponent_actions.
-        """
+        """Return the approximate microseconds of a round per run in a large batch, by actions and opponent_actions."""
         pairs = actions * opponent_actions
         usual = self.round_cost + self.action_cost * actions
         return usual + self.pair_cost * pairs + self.solve_cost * pow(pairs, 1.25)
 
 
 class Responder(Learner):
-    """A learner that sees the opponent's policy of the same round, and answers it.
+    """A learner that sees the opponent's policy of the same round, and responds to it.
 
     >>> class Mirror(Responder):
     ...     def respond(self, t, opponent_policy):
@@ -383,12 +368,12 @@ class Responder(Learner):
         raise InputError(f"{self} has no respond(t, opponent_policy); write one that returns (runs, actions).")
 
     def policy(self, t: int) -> Floats:
-        """Raise an error in any round t: a policy is an answer here."""
+        """Raise an error for any t: the policy depends on the opponent's."""
         raise InputError(f"{self} answers the opponent's policy; call respond(t, opponent_policy).")
 
 
 def reason_to_reject(factory: object) -> str | None:
-    """Return why something cannot be registered as a learner, on one line; None if it can."""
+    """Return why an object cannot be registered as a learner, in one line; None if it can."""
     if not (isinstance(factory, type) and issubclass(factory, Learner)):
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends coebl.Learner."
     sees: object = factory.sees

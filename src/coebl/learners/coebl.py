@@ -23,8 +23,8 @@ class Coebl(BeliefLearner):
     """COEBL, competitive co-evolutionary bandit learning (Lin 2025, Algorithm 1).
 
     Each round it mutates the mean payoffs, solves the mutated matrix, and keeps its previous policy unless the solution
-    is fitter. The operators can be exchanged one by one: `coebl list mutations` lists those of one kind. The defaults
-    are the paper's, and the theorem is about them.
+    is fitter. Each operator can be replaced: `coebl list mutations` lists those of one kind. The defaults are the
+    paper's, and the theorem is about them.
 
         x uniform
         each round, with L = log(2 T² m k), n_ij the visits of a pair and mean_ij its mean reward (0 if unvisited):
@@ -34,11 +34,11 @@ class Coebl(BeliefLearner):
           play i ~ x; see j and the reward; update n_ij and mean_ij
 
     Args:
-        c: the mutation rate, by which the bonus of little-visited pairs grows. The theorem needs c >= 8.
-        mutation: "gaussian" is the formula of the text; "gaussian-prose" has the variance 1/(1+n) of its prose.
-        selection: "elitist" is that of the text; "none" plays the newest policy, as the released program does.
-        recombination: what mutants inherit from relatives. "none" is that of the text.
-        population: the numbers of policies and mutants, and what is played. "pool", one of each, is the text's.
+        c: the size of the bonus for rarely visited pairs, the paper's mutation rate. The theorem needs c >= 8.
+        mutation: "gaussian" is the paper's formula; "gaussian-prose" has the variance 1/(1+n) of its prose.
+        selection: "elitist" is the paper's; "none" plays the newest policy, as the released program does.
+        recombination: how mutants inherit from relatives. "none" is the paper's.
+        population: the numbers of policies and mutants, and what is played. "pool", one of each, is the paper's.
     """
 
     name = "coebl"
@@ -64,7 +64,7 @@ class Coebl(BeliefLearner):
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_{t-1}
 
     def policy(self, t: int) -> Floats:
-        """Mutate, solve, select (lines 3 to 11)."""
+        """Mutate, solve and select: lines 3 to 11 of Algorithm 1."""
         new, mutants = self.breeder.breed(self.parents)
         facing = self.rivals.alive() if self.rivals else None
         generation = Generation(self.breeder, self.parents, new, mutants, facing)
@@ -85,14 +85,7 @@ class Coebl(BeliefLearner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int, c: float = 8.0) -> float | None:
-        """2 sqrt(2 c T m k log(2 T² m k)), the paper's theorem, for c >= 8 and T >= 2 m k.
-
-        None elsewhere: nothing is proven there.
-
-        >>> round(Coebl.regret_bound(2, 2, 1000), 1)
-        2017.2
-        >>> Coebl.regret_bound(2, 2, 1000, c=2)
-        """
+        """2 sqrt(2 c T m k log(2 T² m k)), the paper's theorem, for c >= 8 and T >= 2 m k."""
         pairs = actions * opponent_actions
         if c < 8 or rounds < 2 * pairs:
             return None

@@ -1,7 +1,7 @@
 """Bandits that see only their reward: Exp3 and its relatives, Tsallis-INF, magnetic mirror descent.
 
-Where the program that the COEBL paper released differs from the text, `exp3` and `exp3-ix` follow the text, and the
-learners "as released" follow the program, so that the published comparison can be studied.
+Where the COEBL paper and its released program differ, `exp3` and `exp3-ix` follow the paper, and the learners "as
+released" follow the program, so that the published comparison can be studied.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from coebl.backend import log
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts import exponential_weights, project_kl, softmax
+from coebl.learners.parts import exponential_weights, normalised, project_kl, softmax
 
 _RELEASED = "The program released with Lin (2025), https://github.com/Lss1242/CoEvo_Bandit_Learning."
 
 
 @dataclass
 class _Exp3(Learner):
-    """The policy of Exp3, without its update."""
+    """The policy of Exp3, without an update."""
 
     colour = 2
     importance_weighted = True
@@ -50,8 +50,8 @@ class Exp3(_Exp3):
           S_k += 1 - 1{k = i} (1 - X) / P_k, for every k
 
     Args:
-        rewards: the estimator assumes rewards in [0, 1]. "unit" maps them there by the range of the payoffs, without
-            clipping the noise; "raw" takes them as they come, in units of the noise.
+        rewards: "unit" maps rewards to [0, 1], as the estimator assumes, by the range of the payoffs and without
+            clipping the noise; "raw" uses them unchanged, in units of the noise.
     """
 
     name = "exp3"
@@ -64,21 +64,18 @@ class Exp3(_Exp3):
     rewards: Literal["unit", "raw"] = "unit"
 
     def observe(self, t: int, seen: Seen) -> None:
-        drawn = self.seat.at(seen.action)
         x = self.seat.unit(seen.reward) if self.rewards == "unit" else seen.reward  # X
         self.score += 1
-        self.score[drawn] -= (1 - x) / seen.probability
+        self.score[self.seat.at(seen.action)] -= (1 - x) / seen.probability
 
 
 @dataclass
 class Exp3IxNeu(Learner):
     """Exp3-IX as in Neu (2015): a loss is divided by a little more than its probability.
 
-    That makes the estimated losses smaller than the true ones on average, which is what explores. It is true of losses
-    >= 0 alone, so rewards are mapped to losses in [0, 1] by the range of the payoffs and clipped there: a negative loss
-    would turn the bias around. Clipping noise moves the mean losses towards 1/2, so no bound is given for unit noise.
-
-    Without a horizon it is anytime, with t instead of T.
+    This underestimates losses on average, which causes exploration. A negative loss would reverse the bias, so rewards
+    are mapped to losses by the range of the payoffs and clipped to [0, 1]. Clipping noise moves the mean losses towards
+    1/2, so no bound is given for unit noise. Without a horizon, t replaces T.
 
         L_i = 0 for every action
         each round, with eta = sqrt(2 log(m) / (m T)):
@@ -99,9 +96,8 @@ class Exp3IxNeu(Learner):
         return softmax(-self.loss, self._rate(t))
 
     def observe(self, t: int, seen: Seen) -> None:
-        drawn = self.seat.at(seen.action)
         loss = np.minimum(1, np.maximum(0, self.seat.unit_loss(seen.reward)))
-        self.loss[drawn] += loss / (seen.probability + self._rate(t) / 2)
+        self.loss[self.seat.at(seen.action)] += loss / (seen.probability + self._rate(t) / 2)
 
     def _rate(self, t: int) -> float:
         m = self.seat.actions
@@ -112,10 +108,9 @@ class Exp3IxNeu(Learner):
 class Exp3Ix(Learner):
     """The Exp3-IX variant of Cai, Luo, Wei and Zheng (2023, Algorithm 1): regularised mirror descent.
 
-    In its source the player minimises a loss in [0, 1]; here that is (hi - r) / (hi - lo), not clipped, so noise may
-    take it outside. x_{t+1} is chosen from the set of round t, as in the COEBL paper: x_2 is uniform too.
-    The source proves that the duality gap of the last iterate falls as t^(-1/8) in self-play; a bound on the
-    regret against any opponent is not stated for these rates.
+    Its source minimises a loss in [0, 1]; here that is (hi - r) / (hi - lo), which noise may take outside. x_{t+1} is
+    chosen from the set of round t, as in the COEBL paper, so x_2 is uniform too. The source proves that the duality gap
+    of the last iterate falls as t^(-1/8) in self-play, and states no bound on the regret against any opponent.
 
         x uniform
         each round t, with eta = t^(-5/8), beta = t^(-3/8), epsilon = t^(-1/8):
@@ -140,7 +135,7 @@ class Exp3Ix(Learner):
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Step to x_{t+1}. Without the bounds it is x_t exp(-eta g), up to scale; with them, its KL projection."""
+        """Step to x_{t+1}, the KL projection of x_t exp(-eta g)."""
         root = sqrt(sqrt(sqrt(t)))  # t^(1/8)
         eta, beta, epsilon = 1 / (sqrt(t) * root), 1 / (root * root * root), 1 / root  # t^(-5/8), t^(-3/8), t^(-1/8)
         log_policy = log(self.current)  # finite: every entry is at least 1/(m t²)
@@ -154,14 +149,13 @@ class Exp3Ix(Learner):
 
 @dataclass
 class Exp3AsReleased(_Exp3):
-    """Exp3 with the update of the released program, which takes the reward as it comes.
+    """Exp3 with the update of the released program, which uses the reward unchanged.
 
-    The text adds 1 - 1{i drawn} (1 - X) / P_i to every score. The program adds (1 - r) / P to the score of the drawn
-    action and nothing to the others, and weighs by exp(+eta S) all the same: an action that lost more is played more.
-    The softmax is computed stably here, which changes nothing but rounding.
+    The paper adds 1 - 1{i drawn} (1 - X) / P_i to every score. The program adds only to the score of the drawn action,
+    with the other sign, and weighs by exp(+eta S) all the same: an action that lost more is played more.
 
         as exp3, except for the last line:
-          S_i += (1 - reward) / P_i, for the action i that was played, and nothing for the others
+          S_i += (1 - reward) / P_i, for the action i that was played
     """
 
     name = "exp3-as-released"
@@ -170,17 +164,15 @@ class Exp3AsReleased(_Exp3):
     cites = _RELEASED
 
     def observe(self, t: int, seen: Seen) -> None:
-        drawn = self.seat.at(seen.action)
-        self.score[drawn] += (1 - seen.reward) / seen.probability
+        self.score[self.seat.at(seen.action)] += (1 - seen.reward) / seen.probability
 
 
 @dataclass
 class Exp3IxAsReleased(Exp3Ix):
-    """Exp3-IX with the update of the released program, which takes the reward as it comes.
+    """Exp3-IX with the update of the released program, which uses the reward unchanged, as a loss.
 
-    It differs from `exp3-ix` only in the loss: the program puts the player's reward there, for both players, and
-    minimises it. The program takes the step by SLSQP, and keeps the previous policy if that fails; here the step is
-    exact.
+    So it minimises its reward. The program takes the step by SLSQP, and keeps the previous policy if that fails; here
+    the step is exact.
 
         as exp3-ix, except for the loss:
           sigma = reward
@@ -195,8 +187,7 @@ class Exp3IxAsReleased(Exp3Ix):
         return reward
 
 
-# Of Newton's method; 5 reach the last bit at 1024 actions. A fixed number, so that no run depends on its batch.
-_STEPS = 8
+_STEPS = 8  # of Newton's method: a fixed number, so that no run depends on its batch; 5 suffice for 1024 actions
 
 
 @dataclass
@@ -205,7 +196,7 @@ class TsallisInf(Learner):
 
     Rewards are mapped from the range of the payoffs to [-1, 1], without clipping the noise. The regret grows as log T
     where the game has a strict pure equilibrium and as sqrt(T) otherwise (Ito, Luo, Tsuchiya and Wu 2025). The proven
-    constants are for losses in a bounded range, so that no bound is given for unit noise.
+    constants are for bounded losses, so no bound is given for unit noise.
 
         L_i = 0 for every action
         each round t, with eta = rate / sqrt(t):
@@ -236,17 +227,14 @@ class TsallisInf(Learner):
         return tsallis_weights(self.rate / sqrt(t) * self.loss)
 
     def observe(self, t: int, seen: Seen) -> None:
-        # The reward form 1 - 1{i drawn} (1 - r) / p_i adds 1 to every action as well, which changes no policy.
-        drawn = self.seat.at(seen.action)
-        self.loss[drawn] += 2 * self.seat.unit_loss(seen.reward) / seen.probability
+        self.loss[self.seat.at(seen.action)] += 2 * self.seat.unit_loss(seen.reward) / seen.probability
 
 
 def tsallis_weights(loss: Floats) -> Floats:
     """Return p_i = (a_i + u)^-2 with a_i = loss_i - min loss, and u such that they sum to 1: (runs, m) from (runs, m).
 
     u lies in [1, sqrt(m)]. Newton's method is applied to (sum p_i)^(-1/2) = 1 from u = 1: the left side is a power
-    mean of the a_i + u, which is concave and increasing in u. The steps therefore never pass the solution; one is
-    enough where all losses are equal.
+    mean of the a_i + u, concave and increasing in u, so the steps never pass the solution.
 
     >>> tsallis_weights(np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 1e9, 1e9, 1e9]])).round(6)
     array([[0.25, 0.25, 0.25, 0.25],
@@ -261,20 +249,17 @@ def tsallis_weights(loss: Floats) -> Floats:
         step = total * (np.sqrt(total) - 1) / (square * inverse).sum(axis=-1, keepdims=True)
         u = np.minimum(u + step, sqrt(a.shape[-1]))
     inverse = 1 / (a + u)
-    weights = inverse * inverse
-    policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
-    return policy
+    return normalised(inverse * inverse)
 
 
 @dataclass
 class Mmd(Learner):
     """Magnetic mirror descent (Sokota et al. 2023), with importance-weighted rewards and a uniform magnet.
 
-    x_{t+1} is in proportion to (x_t rho^(eta tau) exp(eta q))^(1 / (1 + eta tau)), with rho uniform. The magnet keeps
-    policies from cycling, and its pull, tau, falls slowly enough for the noise of the estimates to average out. The
-    source has full feedback. The estimates, q_i = 1 - 1{i drawn} (1 - r) / (x_i + eta / 2) with r mapped to [0, 1] and
-    not clipped, and both schedules are ours, so that nothing is proven of them. The eta / 2 is Neu's implicit
-    exploration: without it one draw of a rare action could nearly end its play.
+    The magnet keeps policies from cycling, and its pull, tau, falls slowly enough for the noise of the estimates to
+    average out. The source has full feedback. The estimates q, with rewards mapped to [0, 1] and not clipped, and both
+    schedules are ours, so nothing is proven about them. The eta / 2 is Neu's implicit exploration: without it a single
+    draw of a rare action could nearly eliminate it.
 
         x uniform
         each round t, with eta = rate / t^(1/2) and tau = temperature / t^(1/4):
@@ -305,8 +290,8 @@ class Mmd(Learner):
         return softmax(self.log_policy)
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Step to x_{t+1}. What is the same for every action, rho and the 1 of q, cancels out and is left out."""
+        """Step to x_{t+1}. Terms that are equal for all actions, such as the 1 of q, cancel out and are left out."""
         eta, tau = self.rate / sqrt(t), self.temperature / sqrt(sqrt(t))
-        drawn = self.seat.at(seen.action)
-        self.log_policy[drawn] -= eta * self.seat.unit_loss(seen.reward) / (seen.probability + eta / 2)
+        loss = self.seat.unit_loss(seen.reward)
+        self.log_policy[self.seat.at(seen.action)] -= eta * loss / (seen.probability + eta / 2)
         self.log_policy /= 1 + eta * tau

@@ -1,4 +1,4 @@
-"""Learners that see what each action would have earned: Hedge, regret matching and regret matching+."""
+"""Learners that see what each action would have earned, without noise: Hedge, regret matching, regret matching+."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from coebl.learners.parts import hedge_rate, regret_matching, regret_of, softmax
 
 @dataclass
 class Hedge(Learner):
-    """Hedge (Freund and Schapire 1997), with full information: a reference above what bandit learners can reach.
+    """Hedge (Freund and Schapire 1997), with payoffs mapped to [0, 1] by their range.
 
-    After each round it sees, without noise, what each of its actions would have earned; payoffs are mapped to [0, 1]
-    by their range.
+    Full information: a reference above what bandit learners can reach.
 
         S_i = 0 for every action
         each round, with eta = sqrt(8 log(m) / T):
@@ -47,7 +46,7 @@ class Hedge(Learner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """sqrt(T log(m) / 2), theorem 2.2 of Cesa-Bianchi and Lugosi (2006), also on the regret in hindsight.
+        """sqrt(T log(m) / 2), theorem 2.2 of Cesa-Bianchi and Lugosi (2006), also for the regret in hindsight.
 
         >>> round(Hedge.regret_bound(2, 2, 1000), 1)
         18.6
@@ -59,9 +58,9 @@ class Hedge(Learner):
 class RegretMatching(Learner):
     """Regret matching (Hart and Mas-Colell 2000): actions in proportion to the regret of not having played them.
 
-    After each round it sees, without noise, what each of its actions would have earned: a reference above what bandit
-    learners can reach. Regret is measured against the policy, as in counterfactual regret minimisation, not against
-    the action drawn. The average strategies of two such players approach an equilibrium as 1 / sqrt(T).
+    Full information: a reference above what bandit learners can reach. Regret is measured against the policy, as in
+    counterfactual regret minimisation, not against the action drawn. The average strategies of two such players
+    approach an equilibrium as 1 / sqrt(T).
 
         R_i = 0 for every action
         each round:
@@ -86,7 +85,7 @@ class RegretMatching(Learner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """sqrt(m T), by Blackwell's argument: the positive regrets' squared norm grows by at most m a round.
+        """sqrt(m T), by Blackwell's argument: the squared norm of the positive regrets grows by at most m a round.
 
         >>> round(RegretMatching.regret_bound(2, 2, 1000), 1)
         44.7
@@ -98,7 +97,7 @@ class RegretMatching(Learner):
 class RegretMatchingPlus(RegretMatching):
     """Regret matching+ (Tammelin 2014): regret matching that forgets negative regret at once.
 
-    Full information, as regret matching, and the same bound.
+    It has full information, and the same bound.
 
         as regret matching, except for the last step:
           R_i = max(0, R_i + u_i - x'u)

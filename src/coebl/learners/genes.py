@@ -1,8 +1,4 @@
-"""Learners that play genomes: their policies are the probabilities of a 1, one per gene.
-
-Rewards are used in units of half the known range, counted from its middle, so that no step depends on the units of the
-game: `Seat.unit` gives them.
-"""
+"""Learners that play genomes: their policies are the probabilities of a 1, one per gene."""
 
 from __future__ import annotations
 
@@ -20,15 +16,15 @@ from coebl.games.spaces import Indices
 from coebl.learners.base import Learner, Seat, Seen
 
 _BASELINE = 0.02  # the share of a reward in the running mean
-_DRIFT = 0.3  # of 1 / eta², the rounds after which chance alone moves a gene that does not matter
+_DRIFT = 0.3  # of 1 / eta², the rounds after which chance alone moves a gene without effect
 
 
 @dataclass
 class Pbil(Learner):
     """Population-based incremental learning from one genome a round: the natural gradient of independent bits.
 
-    The step size decides between speed and genetic drift, the movement of genes whose effect is hidden. "smart" is the
-    restart of Doerr and Zheng: when drift would have moved a gene without effect, it restarts with half the step.
+    Large steps are fast, but cause genetic drift, the movement of genes whose effect is hidden. "smart" is the restart
+    of Doerr and Zheng: when drift would have moved a gene without effect, it restarts with half the step.
 
         p = 1/2, b = 0; eta = 0.05 / sqrt(n) (fast) or 0.1 / n (safe)
         each round: play x ~ p; see r, in units of half the known range
@@ -36,8 +32,8 @@ class Pbil(Learner):
         smart: begin with the fast step; after 0.3 / eta² rounds set p = 1/2, b = 0 and halve eta
 
     Args:
-        step: how eta depends on the number of genes: fast, safe, or smart restarts.
-        magnet: the pull towards 1/2, which keeps genes from being decided for good.
+        step: the rule for eta by the number of genes: fast, safe, or smart restarts.
+        magnet: the pull towards 1/2, which keeps genes from becoming fixed.
     """
 
     name = "pbil"
@@ -82,8 +78,8 @@ _LEAST_VARIANCE = 0.02
 class GeneLr(Learner):
     """The effect of each gene by regression on x - p, and odds by the likelihood ratio that its sign is right.
 
-    A gene is decided as fast as the evidence allows, and there is no step size to choose. A gene that is undecided
-    forgets slowly, since its effect depends on the opponent.
+    A gene is decided as fast as the evidence allows, and there is no step size to choose. An undecided gene forgets
+    slowly, since its effect depends on the opponent.
 
         h_i = 0, I_i = I0 = 4, w_i = 0, b = 0, s2 = 2; lam = 1 / (memory n); border = 0.02 / n
         each round: z_i = w_i sqrt(I_i); p_i = 1 / (1 + exp(-z_i |z_i| / 2)), kept in [border, 1 - border]
@@ -94,7 +90,7 @@ class GeneLr(Learner):
 
     Args:
         memory: the number of rounds per gene after which an undecided gene has forgotten.
-        border: n times the least probability of either bit.
+        border: n times the smallest probability of either bit.
     """
 
     name = "gene-lr"
@@ -114,11 +110,11 @@ class GeneLr(Learner):
         self.information = seat.full(_INFORMATION, n)  # (runs, n), I
         self.effect = seat.zeros(n)  # (runs, n), w
         self.usual = seat.zeros()  # (runs,), b
-        self.variance = seat.full(2.0)  # (runs,), s2: payoffs and noise of one unit each
+        self.variance = seat.full(2.0)  # (runs,), s2: of payoffs and noise, one unit each
         self.current = seat.full(0.5, n)  # (runs, n), p
 
     def policy(self, t: int) -> Floats:
-        # z |z| / 2 in terms of h and w: the exponent is bounded so that exp stays finite.
+        # z |z| / 2 in terms of h and w, clipped so that exp stays finite.
         exponent = np.clip(self.score * np.abs(self.effect) / 2, -700.0, 700.0)
         self.current = np.clip(1 / (1 + exp(-exponent)), self._border, 1 - self._border)
         return self.current
@@ -139,7 +135,7 @@ class GeneLr(Learner):
 
 @dataclass
 class Umda(Learner):
-    """The univariate marginal distribution algorithm, by observed rewards.
+    """The univariate marginal distribution algorithm, with rewards as fitness.
 
         p = 1/2; a generation is L = size sqrt(n) ln n rounds, at least 4
         each round: play x ~ p; see r
@@ -178,15 +174,15 @@ class Umda(Learner):
             self._played = 0
 
 
-_MOST_GENES = 100  # the belief has (n + 1)^4 numbers
-_STEPS = 60  # of the search for a saddle point
+_MOST_GENES = 100
+_STEPS = 60  # towards the saddle point
 
 
 @dataclass
 class GeneBilin(Learner):
     """Thompson sampling of a payoff that is linear in the genes of each player, [1, X]' C [1, Y].
 
-    It sees the opponent's genome. It costs O(n^4) a round, so it is for up to about 50 genes.
+    A round costs O(n^4), so it is for up to about 50 genes.
 
         C has a normal prior: variance 1 for the constant, 0.5 / n for single genes, 1 / n² for pairs, times scale²
         each round: sample each entry of C, with `mutation` posterior deviations; X, Y in [-1, 1]^n
@@ -195,9 +191,9 @@ class GeneBilin(Learner):
           update the posterior of C with r = [1, 2x - 1]' C [1, 2y - 1] + noise of deviation 1
 
     Args:
-        mutation: the posterior deviations of the sample.
-        turnover: the share of the played marginals that is replaced each round.
-        scale: the deviation of payoffs that the prior expects, in units of the noise.
+        mutation: the deviation of the sample, in posterior deviations.
+        turnover: the share of the policy that a round replaces.
+        scale: the deviation of payoffs under the prior, in units of the noise.
     """
 
     name = "gene-bilin"
@@ -211,16 +207,14 @@ class GeneBilin(Learner):
     scale: Annotated[float, Range(0, open_low=True)] = 1.0
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        reason = super().reason_not_to_play(seat)
-        if reason is None and seat.actions > _MOST_GENES:
+        if seat.plays == "bits" and seat.actions > _MOST_GENES:
             return f"{self} keeps (n + 1)^4 numbers, and n is {seat.actions}; accepted: at most {_MOST_GENES} genes."
-        return reason
+        return super().reason_not_to_play(seat)
 
     def start(self, seat: Seat) -> None:
         n, k = seat.actions, seat.opponent_actions
-        # Variances of the prior, (n + 1, k + 1): those of the constant, single genes and pairs.
         self.mean = seat.zeros(n + 1, k + 1)  # (runs, n + 1, k + 1), C
-        prior = seat.full(1.0, n + 1, k + 1)
+        prior = seat.full(1.0, n + 1, k + 1)  # variances of the constant, single genes and pairs
         prior[:, 1:, 0] = 0.5 / n
         prior[:, 0, 1:] = 0.5 / k
         prior[:, 1:, 1:] = 1 / (n * k)
@@ -230,7 +224,7 @@ class GeneBilin(Learner):
         self.covariance[:, self._diagonal, self._diagonal] = prior.reshape((seat.runs, pairs)) * self.scale**2
         self.current = seat.full(0.5, n)  # (runs, n), p
         self.own, self.other = seat.zeros(n), seat.zeros(k)  # (runs, n) and (runs, k), the saddle point
-        self._probe = seat.full(1.0, k)  # (runs, k), of the norm
+        self._probe = seat.full(1.0, k)  # (runs, k), the vector of the power iteration
 
     def policy(self, t: int) -> Floats:
         variance = self.covariance[:, self._diagonal, self._diagonal].reshape(self.mean.shape)
@@ -288,9 +282,7 @@ def _signs(genome: Ints) -> Floats:
 
 @dataclass
 class HillClimber(Learner):
-    """The (1+1) evolutionary algorithm: parent and mutant play in turn, and the better of the two stays.
-
-    A baseline: with noise, or against an opponent that moves, a single comparison decides.
+    """The (1+1) evolutionary algorithm: parent and mutant play in turn, and the one that earned more stays.
 
         x = a random genome
         in odd rounds: play x; see r
@@ -304,7 +296,7 @@ class HillClimber(Learner):
     title = "(1+1) hill climber"
     plays = frozenset({"bits"})
     round_cost, action_cost = 0.3, 0.005
-    improves = False  # not reliably: noise decides many comparisons
+    improves = False  # not reliably: a single comparison, with noise, decides
     cites = "Mühlenbein (1992). How genetic algorithms really work: mutation and hillclimbing. PPSN II."
 
     rate: Annotated[float, Range(0, open_low=True)] = 1.0
@@ -332,15 +324,15 @@ class HillClimber(Learner):
 class AsAtoms(Learner):
     """A learner of matrix games that treats each of the 2^n genomes as an action: at most 10 genes.
 
-    This lets it play against learners of genomes. Its mixture over genomes is not one of independent genes, so it draws
-    the genome itself and plays it with certainty: metrics of its policies are those of single genomes. To measure it
-    in self-play, use the matrix game, such as diagonal:n=4.
+    It can thus play against learners of genomes. Since its mixture over genomes has no independent genes, it draws a
+    genome itself, and metrics of its policies are those of single genomes. To measure it in self-play, use the matrix
+    game, such as diagonal:n=4.
 
         each round: draw a genome from the learner's mixture over all 2^n; play it
           let the learner observe the number of its genome, of the opponent's, and the reward
 
     Args:
-        learner: the learner, which sees at most the opponent's action.
+        learner: a learner of matrix games that sees at most the opponent's action.
     """
 
     name = "as-atoms"
@@ -365,7 +357,7 @@ class AsAtoms(Learner):
         n = seat.actions
         self._space = Indices(2**n)
         self._genomes = seat.array(genomes(n))  # (2^n, n)
-        self._places = seat.array(2.0 ** np.arange(n)[::-1])  # of the bits in the number of a genome
+        self._places = seat.array(2.0 ** np.arange(n)[::-1])  # the value of each bit in the number of a genome
         self.inner = self.learner.seated(_listed(seat))
         self.mixture = seat.zeros(2**n)  # (runs, 2^n)
 
@@ -376,20 +368,13 @@ class AsAtoms(Learner):
         return policy
 
     def observe(self, t: int, seen: Seen) -> None:
-        action, sees = self._number(seen.action), "opponent" in self.inner.sees
-        weighted = self.inner.importance_weighted
-        self.inner.observe(
-            t,
-            replace(
-                seen,
-                action=action,
-                shown_opponent=self._number(seen.opponent) if sees else None,
-                shown_probability=self.mixture[self.seat.at(action)] if weighted else None,
-            ),
-        )
+        action = self._number(seen.action)
+        opponent = self._number(seen.opponent) if "opponent" in self.inner.sees else None
+        probability = self.mixture[self.seat.at(action)] if self.inner.importance_weighted else None
+        self.inner.observe(t, Seen(action, seen.reward, opponent, shown_probability=probability))
 
     def _number(self, genome: Ints) -> Ints:
-        """Return the number that each genome writes: (runs,)."""
+        """Return the number of each genome, read in binary: (runs,)."""
         number: Ints = (genome * self._places).sum(axis=-1).astype(np.int64)
         return number
 
@@ -398,5 +383,5 @@ class AsAtoms(Learner):
 
 
 def _listed(seat: Seat) -> Seat:
-    """Return the seat of the matrix game."""
+    """Return the seat of the matrix game of all genomes."""
     return replace(seat, actions=2**seat.actions, opponent_actions=2**seat.opponent_actions, space=None)

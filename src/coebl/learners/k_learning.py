@@ -14,22 +14,21 @@ from coebl.learners.base import Seat, Seen
 from coebl.learners.parts import BeliefLearner, Posterior
 
 TOLERANCE = 1e-9  # of the certified gap, as a share of 1 + the largest absolute mean
-_MOST_MEAN = 2.0**53  # beyond it, the prior, of order 1, is less than the rounding of a mean
-_REJECTED = 1e-6  # a gap that is still above this share at the end is an error
+_MOST_MEAN = 2.0**53  # of a mean, whose rounding would exceed the prior
+_REJECTED = 1e-6  # a remaining gap above this share is an error
 _MOST_STEPS = 100
 _MOST_HALVINGS = 40
-_LEVELS = 20  # of variances, on the way from easy problems to hard ones
-_ACTIVE = 1e-3  # an opponent's action lighter than this share of the heaviest may be held at 0
+_LEVELS = 20  # of variances, from an easy problem to the given one
+_ACTIVE = 1e-3  # an action of the opponent with less than this share of the largest weight may be held at 0
 
 
 @dataclass
 class KLearning(BeliefLearner):
     """K-learning for matrix games (O'Donoghue, Lattimore and Osband 2021).
 
-    The payoffs are independent ~ N(0, 1) a priori and seen with unit noise. Each round it minimises, over the
-    opponent's mixtures y and temperatures tau > 0, tau log sum_i exp of the brackets sum_j mean_ij y_j/tau + sum_j y_j²
-    variance_ij/(2 tau²), and plays x_i proportional to exp of bracket i at the minimum. It needs no horizon. Its regret
-    is at most 2 sqrt(m k T log m (1 + log T)) on average over games from the prior, not in every game.
+    The payoffs are independent ~ N(0, 1) a priori. Each round it minimises a function of the opponent's mixture y and
+    a temperature tau > 0. Its regret is at most 2 sqrt(m k T log m (1 + log T)) on average over games from the
+    prior, not in every game.
 
         each round, with the posterior N(mean_ij, variance_ij):
           phi_i(y, tau) = sum_j mean_ij y_j / tau + sum_j y_j² variance_ij / (2 tau²)
@@ -47,7 +46,6 @@ class KLearning(BeliefLearner):
         self.solve = EntropicSolver(seat)
 
     def policy(self, t: int) -> Floats:
-        """x at the minimum. The solver certifies each solve: `self.solved.gap` is (runs,)."""
         self.solved = self.solve(self.posterior.mean, self.posterior.variance)
         return self.solved.strategy
 
@@ -55,8 +53,8 @@ class KLearning(BeliefLearner):
         self.posterior.add(seen.action, seen.opponent, seen.reward)
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """A few Newton steps a round, each with a product of an m by k matrix and a solve of k equations."""
-        return super().cost(actions, opponent_actions) + 30 + 0.005 * actions * opponent_actions**2
+        newton_steps = 30 + 0.005 * actions * opponent_actions**2
+        return super().cost(actions, opponent_actions) + newton_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class Entropic:
 
 
 class _Point(NamedTuple):
-    """A point z, and the function there."""
+    """A point z, and the function g and its parts there."""
 
     z: Floats  # (runs, k)
     log_sum: Floats  # (runs,), g
@@ -77,7 +75,7 @@ class _Point(NamedTuple):
     slope: Floats  # (runs, m, k), the derivative of bracket i by z_j
 
     def take(self, kept: Booleans) -> _Point:
-        """Return the point in the runs that are kept."""
+        """Return the point in some runs."""
         return _Point(*(part[kept] for part in self))
 
 
@@ -85,16 +83,14 @@ class EntropicSolver:
     """Minimises tau log sum_i exp[sum_j mean_ij y_j/tau + sum_j y_j² variance_ij/(2 tau²)] over strategies y, tau > 0.
 
     With z = y/tau >= 0 the objective is the ratio g(z) / sum(z), where g is the log of the sum of exp of the brackets,
-    a smooth and strictly convex function of k variables. Dinkelbach's method makes a sequence of convex problems of it:
-    with lambda the ratio at the current z, a step that lowers g(z) - lambda sum(z) lowers the ratio. The step is
-    Newton's, on the variables that are not held at 0 (Bertsekas 1982), halved until it descends. The error of lambda is
-    of second order in that of z, so the whole converges quadratically: three or four steps from the last solution.
+    a smooth and strictly convex function of k variables, which grows as the square of z. By Dinkelbach's method, a step
+    that lowers g(z) - lambda sum(z), with lambda the ratio at the current z, lowers the ratio. The step is Newton's, on
+    the variables that are not held at 0 (Bertsekas 1982), halved until it descends. The error of lambda is of second
+    order in that of z, so convergence is quadratic: three or four steps from the last solution, where a solve starts.
 
-    tau needs no separate floor: g grows as the square of z, since no variance is 0, so the minimum has tau > 0.
-
-    Each solve starts from the last solution. The certificate does not depend on how z was found: the objective is
-    convex and homogeneous of degree 1 in (y, tau), so it is at least its linear form at any point, min_j dg/dz_j + tau
-    (g - z'dg/dz) for any tau >= 0, and the mean bracket bounds the best tau from above.
+    The certificate does not depend on how z was found: the objective is convex and homogeneous of degree 1 in (y, tau),
+    so it is at least its linear form at any point, min_j dg/dz_j + tau (g - z'dg/dz) for any tau >= 0, and the mean
+    bracket bounds the best tau from above.
     """
 
     def __init__(self, seat: Seat) -> None:
@@ -103,7 +99,7 @@ class EntropicSolver:
 
     def __call__(self, mean: Floats, variance: Floats) -> Entropic:
         """Solve for payoffs of these means and variances, each (runs, m, k)."""
-        if self._seat.actions == 1:  # nothing to choose: the best tau is infinite, the least mean the infimum
+        if self._seat.actions == 1:  # the best tau is infinite, and the infimum the least mean
             return Entropic(self._seat.full(1.0, 1), mean[:, 0].min(axis=-1), self._seat.zeros())
         scale = 1 + np.abs(mean).max(axis=-1).max(axis=-1)  # (runs,)
         if not (scale <= _MOST_MEAN).all():
@@ -124,12 +120,12 @@ class EntropicSolver:
         return solved
 
     def _descend(self, z: Floats, mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
-        """Take Newton steps from z until every run is certified or cannot be improved; return z and the answers."""
+        """Take Newton steps from z until every run is certified or cannot be improved; return z and the solutions."""
         point = _evaluate(z, mean, variance)
         gap = self._certificate(point, mean)
         last = z.copy()
         solved = Entropic(point.x.copy(), point.log_sum / z.sum(axis=-1), gap.copy())
-        runs = np.cumsum(0 * gap.astype(np.int64) + 1) - 1  # 0, 1, 2, ..., those that are not solved
+        runs = np.cumsum(0 * gap.astype(np.int64) + 1) - 1  # 0, 1, 2, ..., those that are not solved yet
         for _ in range(_MOST_STEPS):
             kept = gap > TOLERANCE * scale[runs]
             if not kept.any():
@@ -140,11 +136,11 @@ class EntropicSolver:
             gap = self._certificate(point, mean)
             last[runs], solved.strategy[runs], solved.gap[runs] = point.z, point.x, gap
             solved.value[runs] = point.log_sum / point.z.sum(axis=-1)
-            gap = np.where(moved, gap, 0.0)  # a run that cannot be improved is left as it is
+            gap = np.where(moved, gap, 0.0)  # a run that cannot be improved is not tried again
         return last, solved
 
     def _follow(self, mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
-        """Solve slowly, from scratch: variances as large as the means make it easy, and shrink step by step."""
+        """Solve slowly and from scratch, with variances that shrink from the size of the means."""
         z = 0 * mean[:, 0] + 1 / (mean.shape[-1] * scale[:, None])
         for level in range(_LEVELS + 1):
             factor = exp((2 - 2 * level / _LEVELS) * log(scale))  # a power of the scale
@@ -155,7 +151,7 @@ class EntropicSolver:
         return self._seat.einsum("rm,rmk->rk", point.x, point.slope)
 
     def _certificate(self, point: _Point, mean: Floats) -> Floats:
-        """Return an upper bound of the difference of the value at a point and the optimal value: (runs,)."""
+        """Return an upper bound on the value at a point minus the optimal value: (runs,)."""
         gradient = self._gradient(point)
         value = point.log_sum / point.z.sum(axis=-1)
         in_tau = point.log_sum - (gradient * point.z).sum(axis=-1)  # the derivative of the objective by tau
@@ -166,13 +162,13 @@ class EntropicSolver:
         return gap
 
     def _step(self, point: _Point, mean: Floats, variance: Floats) -> tuple[_Point, Booleans]:
-        """Take a projected Newton step of Dinkelbach's problem; return the point, and a mask of the runs it moved."""
+        """Take a projected Newton step of Dinkelbach's problem; return the new point, and a mask of the runs moved."""
         z = point.z
         ratio = point.log_sum / z.sum(axis=-1)  # lambda
         gradient = self._gradient(point) - ratio[:, None]
         free = (z > _ACTIVE * z.max(axis=-1, keepdims=True)) | (gradient < 0)  # (runs, k)
         direction = self._newton(point, variance, gradient, free)
-        rounding = 1e-15 * (1 + np.abs(point.log_sum))  # of changes: near the minimum, only the gradient says which way
+        rounding = 1e-15 * (1 + np.abs(point.log_sum))  # of changes: near the minimum, they are smaller than that
         length = 0 * ratio + 1.0  # (runs,)
         best, moved = point, length < 0
         for _ in range(_MOST_HALVINGS):
@@ -201,6 +197,7 @@ class EntropicSolver:
 
 
 def _evaluate(z: Floats, mean: Floats, variance: Floats) -> _Point:
+    """Return the point z with the function there."""
     spread = variance * z[:, None, :]
     bracket = ((mean + 0.5 * spread) * z[:, None, :]).sum(axis=-1)  # (runs, m)
     largest = bracket.max(axis=-1, keepdims=True)

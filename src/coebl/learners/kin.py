@@ -22,14 +22,14 @@ from coebl.learners.parts import BeliefLearner, prior_variance
 class Kin(BeliefLearner):
     """Kin, co-evolution with inheritance (of this project).
 
-    A rarely visited pair of actions inherits the estimated effects of its row and its column, and keeps its own
-    uncertainty. Each round what is inherited is mutated, a bonus is added that grows with the visits that
-    can still come, the matrix is solved, and a share of what is played is replaced by the solution. A regret bound is
-    proven for `optimism=proven` alone, whose bonus is much larger; docs/kin-bound.md has it.
+    A rarely visited pair of actions inherits the estimated effects of its row and its column. Each round the inherited
+    part is mutated, a bonus is added that grows with the visits that can still come, the matrix is solved, and a share
+    of the policy is replaced by the solution. A regret bound is proven only for `optimism=proven`, whose bonus is much
+    larger; docs/kin-bound.md has it.
 
     With a horizon T, kappa = (T - t + 1) / (m k) visits can still come to a pair, updated every max(1, T // 100)
-    rounds from the first on. Without one, as many rounds are expected to come as were begun, kappa = t / (m k), updated
-    max(1, t // 100) rounds after the last update.
+    rounds. Without one, as many rounds are expected to come as have begun, kappa = t / (m k), updated max(1, t // 100)
+    rounds after the last update.
 
         in units of the noise, with v = own h² and w = (1 - own) h² / 2, h half the width of the payoff range:
         r (m), q (k): effects of rows and columns, 0 at first;  x uniform
@@ -42,12 +42,12 @@ class Kin(BeliefLearner):
 
     Args:
         c: the amount of optimism.
-        mutation: the deviation of mutations, relative to that of the part of a pair alone.
-        turnover: the share of what is played that a round replaces.
+        mutation: the deviation of mutations, relative to that of the pair's own part of a payoff.
+        turnover: the share of the policy that a round replaces.
         own: the share of the payoffs' variance that is a pair's alone; row and column have half of the rest each.
         noise: the standard deviation of the noise that it assumes, relative to the seat's.
-        optimism: the bonus, "to-come" by the visits that can still come, or "proven" by how far estimates may be off.
-            The second needs the horizon, has no use for c, and keeps what is inherited within the known range.
+        optimism: the bonus, "to-come" by the visits that can still come, or "proven" by how wrong estimates may be.
+            The latter needs the horizon, ignores c, and clips the inherited part to the known range.
     """
 
     name = "kin"
@@ -71,7 +71,7 @@ class Kin(BeliefLearner):
         return super().reason_not_to_play(seat)
 
     def start(self, seat: Seat) -> None:
-        self._prior = 1 / prior_variance(seat, self.own, self.noise)  # the visits that it is worth
+        self._prior = 1 / prior_variance(seat, self.own, self.noise)  # the number of visits that the prior is worth
         self._age(1)
         mutation = Inherited(self.mutation, self.own, self.noise)
         recombination = FromBoth(self.own, self.noise, clip=self.optimism == "proven")
@@ -97,7 +97,7 @@ class Kin(BeliefLearner):
     def _age(self, t: int) -> None:
         """Count the visits that can still come."""
         seat = self.seat
-        rounds = t if seat.horizon is None else max(1, seat.horizon - t + 1)  # more rounds may be played than announced
+        rounds = t if seat.horizon is None else max(1, seat.horizon - t + 1)  # more than T rounds may be played
         self._to_come = rounds / (seat.actions * seat.opponent_actions)  # kappa
         self._next_ageing = t + max(1, (seat.horizon or t) // 100)
 
@@ -108,8 +108,8 @@ class Kin(BeliefLearner):
         assert seat.horizon is not None  # reason_not_to_play checks it
         L = _log_of_events(seat.actions, seat.opponent_actions, seat.horizon)
         widest = _widest_mistake(seat.half_width, self.own, self.mutation, L)
-        # A pair has the share prior / (n + prior) from its relatives, which are off by at most `widest`, and for the
-        # rest its mean, which is off by at most sqrt(2 L noise² / n).
+        # The share prior / (n + prior) of an estimate is inherited, with an error of at most `widest`; the rest is a
+        # mean reward, with an error of at most sqrt(2 L noise² / n).
         return (np.sqrt(2 * L * self.noise * self.noise * count) + self._prior * widest) / (count + self._prior)
 
     @classmethod
@@ -117,8 +117,6 @@ class Kin(BeliefLearner):
         cls, actions: int, opponent_actions: int, rounds: int, optimism: str = "to-come", turnover: float = 0.1
     ) -> float | None:
         """The bound of docs/kin-bound.md, for optimism=proven and otherwise the default parameters.
-
-        Payoffs lie in [0, 1], and the noise has deviation 1. None elsewhere: nothing is proven there.
 
         >>> round(Kin.regret_bound(2, 2, 10_000, optimism="proven"), 1)
         6264.6
@@ -138,20 +136,16 @@ class Kin(BeliefLearner):
 
 
 def bonus_for_visits_to_come(count: Floats, c: float, prior: float, to_come: float) -> Floats:
-    """Return sqrt(c log(1 + kappa / nu) / nu) with nu = n + prior, in units of the noise's deviation.
-
-    prior is the number of visits that the prior is worth, and to_come is kappa, the visits of a pair that can still
-    come, on average: what is learned pays only then.
-    """
+    """Return sqrt(c log(1 + kappa / nu) / nu) with nu = n + prior and kappa = to_come, in units of the noise."""
     visits = count + prior
     return np.sqrt(c * log1p(to_come / visits) / visits)
 
 
 def _widest_mistake(half_width: float, own: float, mutation: float, L: float) -> float:
-    """Return h (2 + mutation sqrt(2 own L)): how far a clipped inheritance with its mutation may be off."""
+    """Return h (2 + mutation sqrt(2 own L)), the largest error of a clipped inheritance with its mutation."""
     return half_width * (2 + mutation * sqrt(2 * own * L))
 
 
 def _log_of_events(actions: int, opponent_actions: int, rounds: int) -> float:
-    """Return L = log(4 T² m k): with probability 1 - 1/T, none of 4 T m k deviations is large."""
+    """Return L = log(4 T² m k): with probability 1 - 1/T, all of 4 T m k deviations are small."""
     return log(4 * rounds**2 * actions * opponent_actions)

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 from coebl.learners.base import Learner, Responder, Seat
+from coebl.learners.parts import pure
 from coebl.solver import solve_matrix
 
 
 @dataclass
 class _Still(Learner):
-    """A learner that plays `current` in every round, and does not learn."""
+    """An opponent that plays `current` in every round."""
 
     improves = False
 
@@ -30,9 +31,9 @@ class _Still(Learner):
 
 @dataclass
 class Uniform(_Still):
-    """Every action with the same probability; does not learn.
+    """Every action with the same probability.
 
-    A baseline that every other learner should beat.
+    A baseline that every learner should beat.
 
         each round: play i with probability 1 / m; of genomes, each gene with probability 1 / 2
     """
@@ -46,7 +47,7 @@ class Uniform(_Still):
 
 @dataclass
 class Fixed(_Still):
-    """A given mixture, the same in every round, such as fixed:0.5/0.5; does not learn.
+    """A given mixture, the same in every round, such as fixed:0.5/0.5.
 
         each round: play i with probability strategy_i
 
@@ -72,9 +73,7 @@ class Fixed(_Still):
 
 @dataclass
 class FixedGenome(_Still):
-    """A given genome in every round, such as fixed-genome:10110; does not learn.
-
-    Masks apply to it too: in a masked game it is an arbitrary genome.
+    """A given genome in every round, such as fixed-genome:10110. In a masked game, the mask changes it.
 
         each round: play genome
 
@@ -96,12 +95,11 @@ class FixedGenome(_Still):
             )
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        reason = super().reason_not_to_play(seat)
-        if reason is None and self.genome not in ("ones", "zeros") and len(self.genome) != seat.actions:
-            return (
-                f"fixed-genome: genome has {len(self.genome)} bits; accepted: {seat.actions}, one per gene of the seat."
-            )
-        return reason
+        if reason := super().reason_not_to_play(seat):
+            return reason
+        if self.genome in ("ones", "zeros") or len(self.genome) == seat.actions:
+            return None
+        return f"fixed-genome: genome has {len(self.genome)} bits; accepted: {seat.actions}, one per gene of the seat."
 
     def start(self, seat: Seat) -> None:
         bits = {"ones": "1" * seat.actions, "zeros": "0" * seat.actions}.get(self.genome, self.genome)
@@ -110,13 +108,13 @@ class FixedGenome(_Still):
 
 @dataclass
 class Switching(Learner):
-    """One mixture after another: switching:mixtures=0.5/0.5_1/0_0/1,at=100/250; does not learn.
+    """One mixture after another, such as switching:mixtures=0.5/0.5_1/0_0/1,at=100/250.
 
         each round t: play from mixture number s, the number of rounds in `at` that t has reached
 
     Args:
-        mixtures: the probabilities of the actions, in order, of each mixture; an underscore between mixtures.
-        at: the rounds from which the second mixture is played, the third, and so on.
+        mixtures: the probabilities of the actions, in order, of each mixture, separated by underscores.
+        at: the first rounds of the second mixture, the third, and so on.
     """
 
     name = "switching"
@@ -157,7 +155,7 @@ class Switching(Learner):
 
 @dataclass
 class Nash(_Still):
-    """An equilibrium strategy of the true game, which it is shown; does not learn.
+    """An equilibrium strategy of the true game.
 
     If there are several, it is the one that `coebl.solve` returns.
 
@@ -176,9 +174,9 @@ class Nash(_Still):
 
 @dataclass
 class BestResponse(Responder):
-    """The exact best response to the opponent's policy of the same round, which it sees with the true game.
+    """The exact best response to the opponent's policy of the same round, in the true game.
 
-    It is the worst case that Nash regret is defined by. A pure strategy; ties go to the lowest index.
+    It is the worst case, which defines Nash regret. Ties go to the action of lowest index.
 
         each round: see the opponent's policy y; play argmax_i (A y)_i; of genomes, the game's best response
     """
@@ -197,14 +195,11 @@ class BestResponse(Responder):
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
         if self.seat.plays == "bits":
             return self.seat.answer(opponent_policy).astype(np.float64)
-        earned = self.seat.einsum("ij,rj->ri", self.payoff, opponent_policy)
-        answer = np.zeros_like(earned)
-        answer[self.seat.at(earned.argmax(axis=-1))] = 1
-        return answer
+        return pure(self.seat, self.seat.einsum("ij,rj->ri", self.payoff, opponent_policy).argmax(axis=-1))
 
 
 def _mixture(learner: str, argument: str, strategy: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the strategy if it is a probability distribution."""
+    """Return the strategy as a tuple of floats, which must be probabilities of sum 1."""
     mixture = tuple(float(probability) for probability in strategy)
     total = sum(mixture)
     if not (mixture and min(mixture) >= 0 and abs(total - 1) <= 1e-6):

@@ -1,13 +1,8 @@
-"""Parts that several learners share: beliefs about the payoffs, and responses, from scores to policies.
-
-A belief has estimates of the payoffs of all pairs of actions, from the rewards that were seen. The response to a matrix
-is `seat.maximin`.
-"""
+"""Parts that several learners share: beliefs about the payoffs of pairs of actions, and policies from scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from inspect import cleandoc
 from math import sqrt
 from typing import Annotated, Any
 
@@ -20,29 +15,21 @@ from coebl.learners.base import Learner, Seat
 
 _FORGOTTEN = 1e-100  # visits; so few have no weight
 _ROUNDS_PER_PAIR = 0.3  # after which the effects of rows and columns count half
-EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs
+EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs, which change together if old visits are forgotten
 
 
 @dataclass
 class BeliefLearner(Learner):
-    """A learner with beliefs about the payoffs of pairs of actions, which can forget.
-
-    Its subclasses have its parameter, which is added to their docstrings.
+    """A learner with a belief about the payoffs of pairs of actions, `tally` or `posterior`, which can forget.
 
     Args:
-        forgetting: the weight of what was seen in a round falls by this factor in every later round; 1 forgets
-            nothing. 0.999 remembers about the last 1000 rounds, for payoffs that change.
+        forgetting: the weight of an outcome falls by this factor in every later round; 1 forgets nothing, 0.999
+            remembers about the last 1000 rounds, for payoffs that change.
     """
 
     sees = frozenset({"opponent"})
 
     forgetting: Annotated[float, Range(0, 1, open_low=True)] = field(default=1.0, kw_only=True)
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        _, _, argument = cleandoc(BeliefLearner.__doc__ or "").partition("\nArgs:\n")
-        text = cleandoc(cls.__dict__.get("__doc__") or "").rstrip()
-        cls.__doc__ = text + ("" if "\nArgs:\n" in text else "\n\nArgs:") + f"\n{argument}\n"
 
     def beliefs(self) -> tuple[Floats, Floats] | None:
         held = getattr(self, "tally", None) or getattr(self, "posterior", None)
@@ -50,10 +37,7 @@ class BeliefLearner(Learner):
 
 
 class Tally:
-    """Visits and mean rewards of every pair of an action and an action of the opponent.
-
-    With forgetting < 1, a visit counts less by this factor in every later round, and so does its reward.
-    """
+    """Visits and mean rewards of every pair of an action and an action of the opponent."""
 
     def __init__(self, seat: Seat, forgetting: float = 1.0) -> None:
         self._seat, self._forgetting = seat, forgetting
@@ -61,7 +45,7 @@ class Tally:
         self.mean = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k), average reward, 0 when unvisited
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
-        """Count one visit per run. Returns the index of what changed, so that the rest is not computed again."""
+        """Count one visit per run, and return the index of the pairs that changed."""
         index = self._seat.at(action, opponent)
         if self._forgetting < 1:
             self.count *= self._forgetting
@@ -72,7 +56,7 @@ class Tally:
 class Posterior:
     """The posterior of independent payoffs ~ N(0, 1) seen with N(0, 1) noise: N(sum of r / (n + 1), 1 / (n + 1)).
 
-    With forgetting < 1, sum and n fall by this factor in every round, so that it returns to the prior.
+    With forgetting < 1, sum and n fall by this factor in every round, so it returns to the prior.
     """
 
     def __init__(self, seat: Seat, forgetting: float = 1.0) -> None:
@@ -85,7 +69,7 @@ class Posterior:
         self.deviation = seat.full(1.0, *shape)  # (runs, m, k), its root
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
-        """Learn from one reward per run. Returns the index of what changed, so that the rest is not computed again."""
+        """Learn from one reward per run, and return the index of the pairs that changed."""
         index, backend = self._seat.at(action, opponent), self._seat.backend
         if self._forgetting < 1:
             self.count *= self._forgetting
@@ -102,34 +86,32 @@ class Posterior:
         return index
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:
-        """Return means and standard deviations of all actions against one of the opponent's per run: two (runs, m)."""
+        """Return means and deviations of all actions against one action of the opponent per run: two (runs, m)."""
         rows = self._seat.arange(self._seat.runs)
         return self.mean[rows, :, opponent], self.deviation[rows, :, opponent]
 
 
 def prior_variance(seat: Seat, share: float, noise: float) -> float:
-    """Return a share of h², the largest variance that payoffs in the known range can have, in units of the noise's."""
+    """Return a share of h², the largest variance of payoffs in the known range, in units of the noise's variance."""
     ratio = seat.half_width / noise
     return share * ratio * ratio
 
 
 def inherited_share(count: Floats, own: float | Floats) -> Floats:
-    """Return g = 1 / (1 + n own): the share of its estimate that a pair with n visits has from its relatives."""
+    """Return g = 1 / (1 + n own): the share of its estimate that a pair with n visits inherits."""
     return 1 / (1 + count * own)
 
 
 class Kinship:
-    """Payoffs that are the sum of an effect of the row, one of the column, and a part that only the pair has.
+    """A belief in which a payoff is the sum of a row effect, a column effect, and a part of the pair alone.
 
-    In a breeder's words the effects are the general combining ability of an action, and the pair's part is the
-    specific combining ability. All are normal with mean 0, the middle of the known range. own, rows and columns are
-    their shares of the variance h², with h half the width of the range, and noise is the standard deviation of the
-    rewards' noise that is assumed, relative to the seat's.
+    All three are normal with mean 0, the middle of the known range. Their variances are the shares own, rows and
+    columns of h², with h half the width of the range. `noise` is the assumed standard deviation of the rewards' noise,
+    relative to the seat's. In breeding, the effects are called general and the pair's part specific combining ability.
 
-    A pair's estimate is (1 - g) mean + g (r_i + q_j), with g = 1 / (1 + n own): its experience as far as there is
-    any, and for the rest what it inherits. A visit updates the effect of its row, then that of its column: the
-    mean of what the other effects leave of the means of its pairs, with weights n g, shrunk to 0. With `clip`, what a
-    pair inherits, r_i + q_j, is brought into the known range of payoffs.
+    A pair's estimate is (1 - g) mean + g (r_i + q_j), with g = 1 / (1 + n own): the more visits, the less it inherits.
+    A visit updates the effect of its row, then that of its column, as means of the residuals of their pairs with
+    weights n g, shrunk to 0. With `clip`, r_i + q_j is clipped to the known range of payoffs.
     """
 
     def __init__(
@@ -154,7 +136,7 @@ class Kinship:
         self._weight = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k), n g
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
-        """Learn from one reward per run. Returns the index of the pair whose count, mean and share changed."""
+        """Learn from one reward per run, and return the index of the pairs whose count, mean and share changed."""
         index = self._tally.add(action, opponent, reward)
         share = inherited_share(self.count[index], self._own)
         self.share[index] = share
@@ -171,7 +153,7 @@ class Kinship:
         return index
 
     def inherited(self) -> Floats:
-        """Return g (r_i + q_j), the part that every pair inherits: a new array, (runs, m, k)."""
+        """Return g (r_i + q_j), the part of its estimate that a pair inherits: a new array, (runs, m, k)."""
         parents = self.row[:, :, None] + self.column[:, None, :]
         if self._clip:
             parents = np.clip(parents, -self._seat.half_width, self._seat.half_width)
@@ -186,12 +168,11 @@ def _shrunk_mean(values: Floats, weight: Floats, precision: float | Floats) -> F
 
 
 class EstimatedPrior:
-    """Payoffs ~ N(mu + r_i + q_j, v), of which all but the pair's own part is estimated, seen with N(0, 1) noise.
+    """A belief in payoffs ~ N(mu + r_i + q_j, v) seen with N(0, 1) noise, where mu, r, q and v are estimated.
 
-    A pair's estimate is (1 - g) mean + g (mu' + f (r_i + q_j)), with g = 1 / (1 + n v): its experience as far as there
-    is any, and for the rest what it inherits: from all pairs, and from its row and its column, whose effects have the
-    variance kinship v. These count while rounds are few for so many pairs, f = 1 / (1 + t / (0.3 m k)). A negative mu
-    counts less by the share `hope`: an opponent lets one try what is bad.
+    A pair's estimate is (1 - g) mean + g (mu' + f (r_i + q_j)), with g = 1 / (1 + n v). The effects r and q of rows and
+    columns have the variance kinship v, and count while there are few rounds per pair, f = 1 / (1 + t / (0.3 m k)).
+    A negative mu is reduced by the share `hope`, since an opponent lets the learner try what is bad.
     """
 
     def __init__(self, seat: Seat, hope: float, kinship: float = 0.0, forgetting: float = 1.0) -> None:
@@ -208,11 +189,11 @@ class EstimatedPrior:
 
     @property
     def count(self) -> Floats:
-        """The visits to every pair, n: (runs, m, k)."""
+        """The visits to each pair, n: (runs, m, k)."""
         return self._tally.count
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> bool:
-        """Learn from one reward per run. Returns whether other pairs changed too, as old visits count less."""
+        """Learn from one reward per run, and return True if all pairs changed, because old visits count less."""
         index = self._tally.add(action, opponent, reward)
         if index is EVERY_PAIR:
             self._inherit()
@@ -234,7 +215,7 @@ class EstimatedPrior:
             residual = mean - prior[:, None, None]
             precision = 1 / (self._kinship * self.variance)[:, None]
             self._row = _shrunk_mean(residual - self._column[:, None, :], weight, precision)
-            # Copies in the order of their axes, so that sums are the same for every batch.
+            # Contiguous copies, so that sums are the same for every batch.
             residual = (residual - self._row[:, :, None]).swapaxes(-1, -2).copy()
             self._column = _shrunk_mean(residual, weight.swapaxes(-1, -2).copy(), precision)
         self.variance = np.clip((3 * most + _of_pairs(spread)) / (3 + _of_pairs(known)), most / 100, most)
@@ -251,7 +232,7 @@ class EstimatedPrior:
 
 
 def _of_pairs(numbers: Floats) -> Floats:
-    """Return the sum over the pairs of a run: (runs,) from (runs, m, k)."""
+    """Return the sums over all pairs: (runs,) from (runs, m, k)."""
     total: Floats = numbers.sum(axis=-1).sum(axis=-1)
     return total
 
@@ -263,27 +244,31 @@ def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
 
 
 def softmax(score: Floats, rate: float = 1.0) -> Floats:
-    """Return the policies in proportion to exp(rate * score), as in Hedge: (runs, m) from (runs, m)."""
-    weights = exponential_weights(score, rate)
+    """Return the policies proportional to exp(rate * score), as in Hedge: (runs, m) from (runs, m)."""
+    return normalised(exponential_weights(score, rate))
+
+
+def normalised(weights: Floats) -> Floats:
+    """Return the policies proportional to these weights: (runs, m) from (runs, m)."""
     policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return policy
+
+
+def pure(seat: Seat, action: Ints) -> Floats:
+    """Return policies that play one action per run: (runs, m) from (runs,)."""
+    policy = seat.zeros(seat.actions)
+    policy[seat.at(action)] = 1
     return policy
 
 
 def regret_matching(regret: Floats) -> Floats:
-    """Return the policies in proportion to the positive regrets, uniform if none is positive: (runs, m) from (runs, m).
-
-    >>> regret_matching(np.array([[3.0, 1.0, -5.0], [-1.0, 0.0, -2.0]]))
-    array([[0.75      , 0.25      , 0.        ],
-           [0.33333333, 0.33333333, 0.33333333]])
-    """
+    """Return the policies proportional to the positive regrets, uniform if none is positive: two (runs, m)."""
     positive = np.maximum(0, regret)
-    weights = np.where(positive.max(axis=-1, keepdims=True) > 0, positive, 1.0)
-    policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
-    return policy
+    return normalised(np.where(positive.max(axis=-1, keepdims=True) > 0, positive, 1.0))
 
 
 def log_of_pairs(seat: Seat) -> float:
-    """Return L = log(2 T² m k), in the confidence widths of UCB and of COEBL; in rectangular games m k, not m²."""
+    """Return L = log(2 T² m k), which is in the confidence widths of UCB and COEBL."""
     assert seat.horizon is not None  # a learner that uses this declares needs_horizon
     return log(2 * seat.horizon**2 * seat.actions * seat.opponent_actions)
 
@@ -295,18 +280,18 @@ def hedge_rate(seat: Seat) -> float:
 
 
 def regret_of(payoffs: Floats, policy: Floats) -> Floats:
-    """Return u_i - x'u, what each action would have earned more than the policy did: (runs, m) from two (runs, m)."""
+    """Return the regrets u_i - x'u of not having played each action: (runs, m) from payoffs u and the policy x."""
     earned: Floats = (policy * payoffs).sum(axis=-1, keepdims=True)
     return payoffs - earned
 
 
 def project_kl(weights: Floats, floor: float) -> Floats:
-    """Return the strategy x with x_a >= floor that is nearest to the weights in KL(x, weights), by water filling.
+    """Return the strategy x with x_a >= floor that minimises KL(x, weights), by water filling.
 
-    By the KKT conditions x_a = max(floor, s w_a), with the scale s at which the x_a sum to 1. In falling order of
+    By the KKT conditions x_a = max(floor, s w_a), with the scale s at which the x_a sum to 1. In decreasing order of
     weight, the r heaviest actions lie above the floor if and only if the scale that they would then share,
-    s_r = (1 - (m - r) floor) / (w_1 + ... + w_r), lifts the r-th above it. That costs one sort, O(m log m).
-    The weights are (runs, m), nonnegative and not all zero; with a floor of 1/m, the answer is uniform.
+    s_r = (1 - (m - r) floor) / (w_1 + ... + w_r), lifts the r-th above it. The weights are (runs, m), nonnegative and
+    not all zero.
 
     >>> project_kl(np.array([[8.0, 1.0, 1.0]]), 0.125)
     array([[0.75 , 0.125, 0.125]])

@@ -25,13 +25,12 @@ _MOST_RARE = 50.0  # of 1 / (m s_i) - 1, so that no strain gains without limit
 class Strain(BeliefLearner):
     """Strain, replicator selection with memory, inheritance and an elite on trial (of this project).
 
-    The actions are strains of a population, and what is played is their shares. Selection is the replicator's, which
-    is Hedge, by fitness against the opponent's actions met so far: partly as believed when they were met, partly tested
-    again with today's beliefs. An elite descends from solutions of the believed game, and competes with the rest for
-    its share. A pair of actions that was not tried inherits from those that were: the mean and the variance of all
-    payoffs are estimated, and, while rounds are few for so many pairs, the effects of rows and columns count as well.
-    A regret bound is proven for other settings alone; docs/strain-bound.md has it, and games on which the default gets
-    stuck.
+    The actions are strains of a population, whose shares are the policy. Selection is the replicator's, which is Hedge,
+    by fitness against the opponent's actions met so far: partly as believed when they were met, partly recomputed with
+    the current beliefs. An elite descends from solutions of the believed game, and competes with the rest for its
+    share. A pair of actions that was not tried inherits from those that were: the mean and the variance of all payoffs
+    are estimated and, while there are few rounds per pair, the effects of rows and columns as well. A regret bound for
+    other settings is in docs/strain-bound.md, with games on which the default gets stuck.
 
         in units of the noise, with h half the width of the payoff range:
         v = h², mu = 0; r_i = q_j = 0; N_j = 0, S_i = 0; e, x uniform; D = 0
@@ -50,7 +49,7 @@ class Strain(BeliefLearner):
           r_i = sum_j w (mean - mu - q_j) / (sum_j w + 1 / (kinship v)), then q_j likewise over i
           v = (3 h² + sum (1 - g)² ((mean - mu')² - 1 / n)) / (3 + sum (1 - g)²), at least h² / 100, at most h²
 
-    mu, r, q and v are estimated again after rounds t' whose distance grows, by a twentieth of the rounds so far.
+    mu, r, q and v are estimated again after rounds t' whose distance is a twentieth of the rounds so far.
 
     Args:
         c: the amount of optimism.
@@ -60,11 +59,11 @@ class Strain(BeliefLearner):
         rate: the pressure of selection.
         trial: the pressure of selection between the elite and the rest.
         hope: the share of a negative prior mean that is ignored, since an opponent shows the bad pairs first.
-        neglect: how fast the optimism grows about a pair that is not tried while the opponent plays its action.
-        mutation: how much rare strains gain in fitness, as in the replicator-mutator equation. Above 0, the last
-            policies of self-play come near an equilibrium, not only their average (after Abe et al. 2022).
-        kinship: the variance of the effects of rows and of columns, relative to v. In large and short games most pairs
-            are not tried, and inherit from those that share their row or their column.
+        neglect: the growth of optimism about a pair that is not tried while the opponent plays its action.
+        mutation: the fitness that rare strains gain, as in the replicator-mutator equation. Above 0, the last policies
+            of self-play come near an equilibrium, not only their average (after Abe et al. 2022).
+        kinship: the variance of the effects of rows and of columns, relative to v, by which untried pairs inherit from
+            pairs in the same row or column.
     """
 
     name = "strain"
@@ -92,7 +91,7 @@ class Strain(BeliefLearner):
         self.fitness = seat.zeros(m)  # (runs, m), S, as believed when they were met
         self.elites = seat.full(1 / m, m)  # (runs, m), e
         self.current = seat.full(1 / m, m)  # (runs, m), x
-        self.lead = seat.zeros()  # (runs,), D, what the elite earned more than the rest
+        self.lead = seat.zeros()  # (runs,), D, the earnings of the elite minus those of the rest
         self._pool = Pool(turnover=self.turnover)
         self._solve = seat.maximin()
         self._next = 1  # the round after which the prior is estimated again
@@ -101,7 +100,7 @@ class Strain(BeliefLearner):
     def policy(self, t: int) -> Floats:
         """Select the strains, renew the elite, and mix them."""
         m, v = self.seat.actions, self.belief.variance
-        known = (self.current * self._known).sum(axis=-1) / t  # (runs,), the share of what is met that was tried
+        known = (self.current * self._known).sum(axis=-1) / t  # (runs,), how well the pairs that are met are known
         self.scale = scale = np.sqrt(3 * v + 0.5)  # (runs,), u, of a payoff with its noise
         retested = (self.memory * known)[:, None]
         fitness = (1 - retested) * self.fitness + retested * self._again
@@ -141,7 +140,7 @@ class Strain(BeliefLearner):
             self._imagine()
 
     def _imagine(self) -> None:
-        """Compute what depends on all pairs: the optimistic matrix, and its sums over the opponent's actions."""
+        """Compute the optimistic matrix of all pairs, and its sums over the opponent's actions."""
         belief, seat = self.belief, self.seat
         variance = belief.variance[:, None, None]
         self.optimistic = self._optimism(belief.mean, belief.share, variance, self.met[:, None])  # (runs, m, k), B
@@ -150,7 +149,7 @@ class Strain(BeliefLearner):
         self._known = seat.einsum("rij,rj->ri", 1 - belief.share, weight)  # (runs, m), sum_j (1 - g_ij) (N_j + 1/k)
 
     def _optimism(self, mean: Floats, share: Floats, variance: Floats, met: Floats) -> Floats:
-        """Return B, the estimates with a bonus, within the known range."""
+        """Return B, the estimates with a bonus, clipped to the known range."""
         neglected = 1 + self.neglect * log(1 + met * share)
         most = self.seat.half_width
         return np.clip(mean + self.c * np.sqrt(variance * share * neglected), -most, most)

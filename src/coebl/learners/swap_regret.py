@@ -12,20 +12,20 @@ from coebl.backend.streams import spread_out
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Random, Seat, Seen
+from coebl.learners.parts import normalised
 
-_LEAK = 1e-100  # added to every probability, so that there is one stationary distribution
+_LEAK = 1e-100  # added to every probability, so that the stationary distribution is unique
 
 
 @dataclass
 class BlumMansour(Learner):
     """A bandit without swap regret, made of m copies of a bandit without external regret (Blum and Mansour 2007).
 
-    Copy i decides what to play instead of action i, and is charged the losses of the rounds in which i was advised. If
-    all players have no swap regret, their joint play approaches the correlated equilibria of the game.
+    Copy i decides what to play instead of action i, and gets the share p_i of each loss, measured from the top of the
+    known range. If no player has swap regret, their joint play approaches the correlated equilibria of the game.
 
-    Rewards are passed on as losses below the top of the known range, so that a copy that had no part in a round
-    sees no loss. A copy takes part in one round of m on average, so its clock is t / m: with the rates of Exp3 for that
-    many rounds the swap regret is at most of order m sqrt(T log m), as in Ito (2020), instead of m sqrt(m T log m).
+    A copy takes part in one round of m on average, so its clock is t / m: with the rates of Exp3 for that many rounds
+    the swap regret is at most of order m sqrt(T log m), as in Ito (2020), instead of m sqrt(m T log m).
 
         each round t:
           q_i = the policy of copy i in its round t / m, rounded up
@@ -33,8 +33,8 @@ class BlumMansour(Learner):
           let each copy i observe action k, of probability p_k, with the loss p_i (hi - reward)
 
     Args:
-        learner: the bandit that is copied; it divides its rewards by the probability of the action, as exp3,
-            exp3-ix and tsallis-inf do.
+        learner: the bandit to copy, which has to divide by the probability of its action, such as exp3, exp3-ix or
+            tsallis-inf.
     """
 
     name = "blum-mansour"
@@ -84,17 +84,15 @@ class BlumMansour(Learner):
         return -(-t // self.seat.actions)
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a round per run: of m copies, and of m³ / 3 multiplications."""
         return actions * self.learner.cost(actions, opponent_actions) + 0.0005 * actions**3
 
 
 def stationary(transition: Floats) -> Floats:
     """Return the p with p_k = sum over i of p_i q_ik: (runs, m) from the rows q_i, (runs, m, m).
 
-    By the elimination of Grassmann, Taksar and Heyman (1985): states are removed one by one, and what led through a
-    state leads around it. Nothing is ever subtracted, so that each p_k has a small relative error, however
-    rare the state is. 1e-100 is added to each entry, which decides among several solutions and is lost to rounding
-    otherwise.
+    By the elimination of Grassmann, Taksar and Heyman (1985): states are removed one by one, and paths through a state
+    are replaced by paths around it. Nothing is ever subtracted, so each p_k has a small relative error, however rare
+    the state is.
 
     >>> stationary(np.array([[[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]])).round(6)
     array([[0.4, 0.4, 0.2]])
@@ -108,12 +106,11 @@ def stationary(transition: Floats) -> Floats:
     visits = np.ones_like(q[:, 0])  # (runs, m), relative to those of the first state
     for state in range(1, m):
         visits[:, state] = (visits[:, :state] * q[:, :state, state]).sum(axis=-1)
-    policy: Floats = visits / visits.sum(axis=-1, keepdims=True)
-    return policy
+    return normalised(visits)
 
 
 class _RandomOfCopies:
-    """The random numbers of all copies, from the stream of their run."""
+    """The random numbers of all copies, from the streams of their runs."""
 
     def __init__(self, random: Random, copies: int) -> None:
         self._random, self._copies = random, copies
@@ -128,7 +125,7 @@ class _RandomOfCopies:
 
 
 def _of_copies(seat: Seat) -> Seat:
-    """Return the seat of the copies, which are m runs in place of one, of T / m rounds."""
+    """Return the seat of the copies: m runs of T / m rounds for each run of the seat."""
     m = seat.actions
     horizon = None if seat.horizon is None else -(-seat.horizon // m)
     return replace(seat, runs=seat.runs * m, horizon=horizon, random=_RandomOfCopies(seat.random, m))
@@ -138,11 +135,10 @@ def _of_copies(seat: Seat) -> Seat:
 class HartMasColell(Learner):
     """Modified regret matching (Hart and Mas-Colell 2001), whose joint play approaches the correlated equilibria.
 
-    A player repeats its last action j, and leaves it for another one k in proportion to the regret of not having played
-    k where it played j. What k would have earned there is estimated from the rounds in which it was played, weighed
-    by how likely j was. `regret-matching` is the procedure of 2000 for external regret, with full information.
-
-    Rewards are mapped from the known range to [-1, 1], without clipping the noise.
+    It repeats its last action j, or leaves it for another action k with a probability proportional to the regret of not
+    having played k where it played j. The payoff of k there is estimated from the rounds in which k was played, with
+    importance weights. Rewards are mapped from the known range to [-1, 1], without clipping the noise.
+    `regret-matching` is their procedure of 2000 for external regret, with full information.
 
         W_jk = 0 for every pair of its actions
         each round t, after the last action j, with mu = 2 inertia (m - 1) and delta = explore / t^decay:
@@ -151,9 +147,9 @@ class HartMasColell(Learner):
           play k ~ p; W_ik += p_i / p_k times the reward from -1 to 1, for every i
 
     Args:
-        inertia: how strongly it stays with its last action; the theorem asks for 1 or more.
+        inertia: how strongly it prefers its last action; the theorem needs 1 or more.
         explore: the share of exploration in the first round.
-        decay: the power of t with which exploration falls; the theorem asks for less than 1/4.
+        decay: the power of t with which exploration falls; the theorem needs less than 1/4.
     """
 
     name = "hart-mas-colell"
@@ -170,7 +166,7 @@ class HartMasColell(Learner):
 
     def start(self, seat: Seat) -> None:
         self.outcomes = 0
-        self.last = seat.at(seat.zeros().astype(np.int64))  # the index of the last action, if there was one
+        self.last = seat.at(seat.zeros().astype(np.int64))  # the index of the last action, if there is one
         self.earned = seat.zeros(seat.actions, seat.actions)  # (runs, m, m), W
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m)
 

@@ -19,10 +19,10 @@ from coebl.learners.parts import BeliefLearner, Posterior, hedge_rate, regret_ma
 class Thompson(BeliefLearner):
     """Thompson sampling for matrix games: each round the maximin strategy of a draw from the posterior.
 
-    Its regret can be linear (O'Donoghue, Lattimore and Osband 2021, equation 9): a draw is not
-    optimistic, and an opponent who never plays an action keeps the learner guessing about it. On `trap:r=1` against
-    an opponent fixed on the second action it loses 0.151 a round with this Gaussian posterior; the source's 1/4 is
-    for a prior on r = -1 and 1. It is here as a negative control.
+    It is here as a negative control: its regret can be linear (O'Donoghue, Lattimore and Osband 2021, equation 9). A
+    draw is not optimistic, and an opponent who never plays an action keeps the learner guessing about it. On `trap:r=1`
+    against an opponent fixed on the second action it loses 0.151 a round; the source's 1/4 is for a prior on r = -1
+    and 1.
 
         each round, with n_ij the visits of a pair and s_ij the sum of its rewards:
           B_ij ~ N(s_ij / (n_ij + 1), 1 / (n_ij + 1))
@@ -42,9 +42,9 @@ class Thompson(BeliefLearner):
         self.solve = seat.maximin(remember=False)
 
     def policy(self, t: int) -> Floats:
-        mean, deviation = self.posterior.mean, self.posterior.deviation
-        draw = self.seat.random.normal(self.seat.actions, self.seat.opponent_actions, deviation=deviation, mean=mean)
-        return self.solve(draw).strategy
+        seat, posterior = self.seat, self.posterior
+        shape = seat.actions, seat.opponent_actions
+        return self.solve(seat.random.normal(*shape, deviation=posterior.deviation, mean=posterior.mean)).strategy
 
     def observe(self, t: int, seen: Seen) -> None:
         self.posterior.add(seen.action, seen.opponent, seen.reward)
@@ -52,7 +52,7 @@ class Thompson(BeliefLearner):
 
 @dataclass
 class _OptimisticHedge(BeliefLearner):
-    """Hedge on optimistic payoffs against the opponent's actions, by the posterior of the rounds before."""
+    """Hedge on optimistic payoffs against the opponent's actions, from the posterior before the round."""
 
     needs_horizon = True
 
@@ -76,7 +76,7 @@ class _OptimisticHedge(BeliefLearner):
         return payoffs
 
     def _optimism(self) -> float | Floats:
-        """Return by how many deviations a payoff exceeds its mean: a number, or (runs, m)."""
+        """Return the deviations that are added to the mean of a payoff: a number, or (runs, m)."""
         raise NotImplementedError
 
     def _gain(self, payoffs: Floats) -> Floats:
@@ -85,7 +85,11 @@ class _OptimisticHedge(BeliefLearner):
 
 @dataclass
 class _Ots(_OptimisticHedge):
-    """The largest of several posterior draws of each payoff."""
+    """A learner whose optimistic payoffs are the largest of several draws from the posterior.
+
+    Args:
+        draws: the number of draws of each payoff; more are more optimistic.
+    """
 
     cites = (
         "Li, Liu, Pu, Liang and Luo (2024). Optimistic Thompson sampling for no-regret learning in unknown games. "
@@ -99,18 +103,16 @@ class _Ots(_OptimisticHedge):
         return largest
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Ten normal numbers per action and round."""
-        return super().cost(actions, opponent_actions) + 0.3 * actions
+        return super().cost(actions, opponent_actions) + 0.3 * actions  # of normal numbers
 
 
 @dataclass
 class OtsHedge(_Ots):
     """Hedge on optimistic posterior draws (Li et al. 2024).
 
-    Once it has seen the opponent's action, it imagines the payoff of each action against it: the largest of a few
-    draws from the posterior, clipped to the range of the payoffs. A step of Hedge follows, with these payoffs mapped to
-    [0, 1]. The posterior is that of the rounds before; the reward of the round enters after the draw. The payoffs are
-    independent ~ N(0, 1) a priori. The authors' bound is in terms of the information gain; none is declared here.
+    After a round it imagines the payoff of each action against the opponent's action: the largest of a few draws from
+    the posterior before the round. A step of Hedge follows with these payoffs. A priori, payoffs are independent
+    ~ N(0, 1). The authors' bound is in terms of the information gain; none is declared here.
 
         S_i = 0 for every action
         each round, with eta = sqrt(8 log(m) / T):
@@ -118,9 +120,6 @@ class OtsHedge(_Ots):
           u_a = the largest of `draws` draws ~ N(mean_aj, variance_aj), clipped to [lo, hi], for every a
           S_a += (u_a - lo) / (hi - lo), for every a
           the posterior of (i, j) learns from the reward
-
-    Args:
-        draws: the number of draws, of which the largest is taken; more are more optimistic.
     """
 
     name = "ots-hedge"
@@ -131,7 +130,7 @@ class OtsHedge(_Ots):
 class OtsRm(_Ots):
     """Regret matching on optimistic posterior draws (Li et al. 2024).
 
-    As OTS-Hedge, with a step of regret matching instead of Hedge's: it needs no rate and no horizon.
+    As OTS-Hedge, with a step of regret matching instead of Hedge's, so it needs no rate and no horizon.
 
         R_i = 0 for every action
         each round:
@@ -139,9 +138,6 @@ class OtsRm(_Ots):
           u_a = the largest of `draws` draws ~ N(mean_aj, variance_aj), clipped to [lo, hi], for every a
           R_a += u_a - x'u, for every a
           the posterior of (i, j) learns from the reward
-
-    Args:
-        draws: the number of draws, of which the largest is taken; more are more optimistic.
     """
 
     name = "ots-rm"
@@ -156,17 +152,16 @@ class OtsRm(_Ots):
         return regret_of(payoffs, self.current)
 
 
-_NEGLIGIBLE = 1e-10  # the variance of a payoff that features may leave out
+_NEGLIGIBLE = 1e-10  # the variance of a payoff that may be lost
 
 
 @dataclass
 class GpMw(_OptimisticHedge):
     """Hedge on upper confidence bounds of a Gaussian process (Sessa et al. 2019, Algorithm 1).
 
-    Once it has seen the opponent's action, each of its actions gets the bound mean + beta * deviation on its payoff
-    against it, by the posterior of the rounds before, clipped to the range of the payoffs and mapped to [0, 1]. A step
-    of Hedge follows. The proven bound has a beta that grows with the rounds and is in terms of the information gain;
-    with the constant of the authors' program, none is declared.
+    As OTS-Hedge, with the upper confidence bound mean + beta * deviation in place of a draw. The proven bound has a
+    beta that grows with the rounds and is in terms of the information gain; none is declared for the constant beta of
+    the authors' program.
 
         S_i = 0 for every action
         each round, with eta = sqrt(8 log(m) / T):
@@ -177,10 +172,10 @@ class GpMw(_OptimisticHedge):
 
     Args:
         beta: standard deviations of optimism.
-        kernel: "independent" gives every pair of actions its own posterior (UCB-Hedge). "rbf" lets pairs of near
-            indices share what is learnt, with length m/5 over its and k/5 over the opponent's actions; use it where
-            the order of the actions means something. It then keeps (p q)² numbers a run, p and q at most 17 however
-            many actions there are: 0.7 MB, and 0.35 ms a round at 32 actions, seventy times what "independent" takes.
+        kernel: "independent" gives every pair of actions a separate posterior (UCB-Hedge). With "rbf" pairs with close
+            indices are correlated, with length m/5 over its and k/5 over the opponent's actions; use it if the order of
+            the actions has a meaning. A run then keeps (p q)² numbers, with p and q at most 17 for any number of
+            actions: 0.7 MB, and 0.35 ms a round at 32 actions, seventy times the time of "independent".
     """
 
     name = "gp-mw"
@@ -194,7 +189,6 @@ class GpMw(_OptimisticHedge):
     kernel: Literal["independent", "rbf"] = "independent"
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """With an RBF kernel, a round changes all covariances of p q weights, p and q at most 17."""
         usual = super().cost(actions, opponent_actions)
         return usual + (0.0042 * min(actions, 17) ** 2 * min(opponent_actions, 17) ** 2 if self.kernel == "rbf" else 0)
 
@@ -212,13 +206,11 @@ class GaussianProcess:
 
     k((i, j), (i', j')) = k_m(i, i') k_k(j, j') with the RBF kernel k_n(a, b) = exp(-(a - b)² / (2 (n/5)²)) on the
     indices of n actions. Each factor is F F' with features F (n, p) by Cholesky's method. So the payoff of (i, j) is
-    f_i' W g_j with weights W ~ N(0, 1), p q of them, and their posterior is that of Bayesian linear regression.
+    f_i' W g_j with p q weights W ~ N(0, 1), and the posterior of W is that of Bayesian linear regression. Few
+    eigenvalues of an RBF kernel matter, p = 17 of 32, so there are a twelfth as many covariances as of the payoffs.
 
-    An RBF kernel has few eigenvalues that matter, p = 17 of 32, so the (p q)² covariances of the weights that a run
-    keeps are about a twelfth of the (m k)² of the payoffs. A round reads and writes them once.
-
-    With forgetting < 1, every round brings the posterior back towards the prior by this factor: the covariances as a
-    mixture of both, and the means by its root, as if the payoffs were an autoregressive process.
+    With forgetting < 1, every round moves the posterior towards the prior by this factor: the covariances as a mixture
+    of both, and the means by its root, as if the payoffs were an autoregressive process.
     """
 
     def __init__(self, seat: Seat, forgetting: float = 1.0) -> None:
@@ -246,7 +238,7 @@ class GaussianProcess:
             self._covariance[:, diagonal, diagonal] += 1 - self._forgetting
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:
-        """Return the same as `Posterior.against`."""
+        """Return means and deviations of all actions against one action of the opponent per run: two (runs, m)."""
         p, q = self._shape
         other = self._other[opponent]  # (runs, q)
         weights = self._seat.einsum("rpq,rq->rp", self._weights.reshape((-1, p, q)), other)
@@ -259,7 +251,7 @@ class GaussianProcess:
 
 
 def _features(actions: int) -> Floats:
-    """Return F with F F' = the RBF kernel on the indices of the actions, to rounding: (actions, p).
+    """Return F with F F' = the RBF kernel on the indices of the actions, up to rounding: (actions, p).
 
     >>> [_features(actions).shape[1] for actions in (1, 3, 16, 32)]
     [1, 3, 15, 17]
@@ -267,8 +259,8 @@ def _features(actions: int) -> Floats:
     index = np.arange(actions)
     kernel = exp(-((index[:, None] - index) ** 2) / (2 * (actions / 5) * (actions / 5)))
     features: list[Floats] = []
-    rest = np.ones(actions)  # (actions,), of the diagonal
-    while rest.max() > _NEGLIGIBLE:  # Cholesky's method, with the largest pivot that is left
+    rest = np.ones(actions)  # (actions,), the diagonal of what is left of the kernel
+    while rest.max() > _NEGLIGIBLE:  # Cholesky's method with the largest pivot
         pivot = rest.argmax()
         column = (kernel[:, pivot] - sum(feature * feature[pivot] for feature in features)) / np.sqrt(rest[pivot])
         features.append(column)

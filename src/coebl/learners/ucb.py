@@ -1,4 +1,4 @@
-"""Optimism about every pair of actions: UCB, Maximin-UCB and fictitious play; and explore-then-commit without it."""
+"""Learners with mean rewards of all pairs of actions: UCB, Maximin-UCB, fictitious play, explore-then-commit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts import BeliefLearner, Tally, log_of_pairs
+from coebl.learners.parts import BeliefLearner, Tally, log_of_pairs, normalised, pure
 
 
 @dataclass
@@ -26,14 +26,14 @@ class Ucb(BeliefLearner):
           play i ~ maximin(B); see j and the reward; update n_ij and mean_ij
 
     Args:
-        ties: which of several maximin strategies to play, which the text leaves open. "first" leans to the actions
+        ties: the choice among several maximin strategies, which the paper leaves open. "first" prefers the actions
             of lowest index (see `coebl.solver.maximin`); "random" draws a new preference over actions every round.
     """
 
     name = "ucb"
     aim = "security"
     title = "UCB"
-    solve_cost = 0.0005  # a fifth of that from scratch: a solve starts from the last solution
+    solve_cost = 0.0005  # a fifth of a solve from scratch, since it starts from the last solution
     needs_horizon = True
     colour = 1
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
@@ -59,11 +59,7 @@ class Ucb(BeliefLearner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """1 + 2 sqrt(m k T log(2 m k T²)), the paper's theorem on UCB.
-
-        >>> round(Ucb.regret_bound(2, 2, 1000), 1)
-        505.3
-        """
+        """1 + 2 sqrt(m k T log(2 m k T²)), the paper's theorem on UCB."""
         pairs = actions * opponent_actions
         return 1 + 2 * sqrt(pairs * rounds * log(2 * pairs * rounds**2))
 
@@ -72,10 +68,10 @@ class Ucb(BeliefLearner):
 class MaximinUcb(BeliefLearner):
     """Maximin-UCB (Ito et al. 2026): plays the pure action whose worst optimistic payoff is best.
 
-    It is right if a pure strategy is optimal, as in Diagonal and BiggerNumber, and solves no linear program. If
-    the equilibrium is mixed it is exploitable: an opponent who foresees a pure action beats it in every round of
-    rock-paper-scissors. Ties go to the action of lowest index. The source was read in part: the
-    confidence width follows a description of it.
+    It suits games in which a pure strategy is optimal, as in Diagonal and BiggerNumber, and solves no linear program.
+    If the equilibrium is mixed it is exploitable: an opponent who foresees a pure action beats it in every round of
+    rock-paper-scissors. Ties go to the action of lowest index. The confidence width follows a description of the
+    source, which was read only in part.
 
         U_ij = hi for every pair
         each round:
@@ -101,10 +97,7 @@ class MaximinUcb(BeliefLearner):
         self.optimistic = seat.full(high, seat.actions, seat.opponent_actions)  # (runs, m, k), U
 
     def policy(self, t: int) -> Floats:
-        worst = self.optimistic.min(axis=-1)  # (runs, m)
-        policy: Floats = np.zeros_like(worst)
-        policy[self.seat.at(worst.argmax(axis=-1))] = 1
-        return policy
+        return pure(self.seat, self.optimistic.min(axis=-1).argmax(axis=-1))
 
     def observe(self, t: int, seen: Seen) -> None:
         index = self.tally.add(seen.action, seen.opponent, seen.reward)
@@ -113,17 +106,17 @@ class MaximinUcb(BeliefLearner):
         self.optimistic[index] = np.where(count > 0, bound, self.optimistic[index])
 
 
-_NEVER = 1e-300  # visits that count as none: the bonus is beyond any range
+_NEVER = 1e-300  # used for 0 visits: the bonus is then beyond any range
 
 
 @dataclass
 class FictitiousPlay(BeliefLearner):
-    """Fictitious play (Brown 1951) with estimated payoffs: the best response to how often others played what.
+    """Fictitious play (Brown 1951) with estimated payoffs: the best response to the observed frequencies of actions.
 
     Payoffs are estimated by mean rewards, plus a bonus for pairs of actions with few visits, as in UCB1. Without that
     optimism, c = 0, it may never return to an action that disappointed once, and treats unknown payoffs as the middle
-    of the range. It answers the observed mix of the joint actions of all others, so those who foresee that can
-    exploit it; in Shapley's game it cycles for ever.
+    of the range. It responds to the joint actions of all others, and who foresees that can exploit it. In Shapley's
+    game it cycles for ever.
 
         each round t, with n_ij the visits of a pair, mean_ij its mean reward, and f_j how often the others played j:
           B_ij = mean_ij + sqrt(c log(t + 1) / n_ij), but at most the top of the known range, which is B_ij if n_ij = 0
@@ -146,7 +139,7 @@ class FictitiousPlay(BeliefLearner):
 
     def start(self, seat: Seat) -> None:
         self.tally = Tally(seat, self.forgetting)
-        self.seen = seat.zeros(seat.opponent_actions)  # (runs, k), how often the others played each joint action
+        self.seen = seat.zeros(seat.opponent_actions)  # (runs, k), f, how often the others played each joint action
         self.inverse = 1 / np.maximum(self.tally.count, _NEVER)  # (runs, m, k), 1 / n
 
     def policy(self, t: int) -> Floats:
@@ -154,9 +147,7 @@ class FictitiousPlay(BeliefLearner):
         if self.c:
             payoff = np.minimum(payoff + np.sqrt(self.c * log(t + 1) * self.inverse), self.seat.payoff_range[1])
         score = self.seat.einsum("rij,rj->ri", payoff, self.seen)
-        best = (score == score.max(axis=-1, keepdims=True)).astype(np.float64)
-        policy: Floats = best / best.sum(axis=-1, keepdims=True)
-        return policy
+        return normalised((score == score.max(axis=-1, keepdims=True)).astype(np.float64))
 
     def observe(self, t: int, seen: Seen) -> None:
         index = self.tally.add(seen.action, seen.opponent, seen.reward)
@@ -171,15 +162,14 @@ class ExploreThenCommit(Learner):
     """Explore-then-commit: every action in turn, and from then on the maximin strategy of the mean rewards.
 
     A player cannot choose the opponent's action. So each action is played visits * k times in the first
-    visits * m * k rounds, in turns of m rounds in a random order each, and each pair is visited `visits` times on
-    average against an opponent who explores in the same way, and exactly that often against one who holds each of its
-    actions for a turn of m rounds. A fixed order would pair two such players in the same actions again and again.
+    visits * m * k rounds, and each pair is visited `visits` times on average against an opponent who explores in the
+    same way. The order is random, because two such players with a fixed order would repeat the same pairs.
 
         in rounds 1 .. visits m k: play every action once in m rounds, in a new random order; update mean_ij
         then: play maximin(mean) in every round
 
     Args:
-        visits: to each pair of actions, before it commits.
+        visits: the average visits to each pair of actions before it commits.
     """
 
     name = "explore-then-commit"
@@ -200,14 +190,11 @@ class ExploreThenCommit(Learner):
         self.committed: Floats | None = None  # (runs, m)
 
     def policy(self, t: int) -> Floats:
-        """The next action of the turn; after exploration, the maximin strategy of the means."""
         place = (t - 1) % self.seat.actions
         if t <= self.exploration:
             if place == 0:
                 self.order = np.argsort(self.seat.random.uniform(self.seat.actions), axis=-1)  # (runs, m), of actions
-            policy = self.seat.zeros(self.seat.actions)
-            policy[self.seat.at(self.order[:, place])] = 1
-            return policy
+            return pure(self.seat, self.order[:, place])
         if self.committed is None:
             self.committed = self.solve(self.tally.mean).strategy
         return self.committed
