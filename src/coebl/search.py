@@ -1,21 +1,21 @@
 """Black-box search in games of bit strings: the contract, and co-evolutionary algorithms.
 
-A search looks for an equilibrium of a game of bit strings without an opponent: it chooses the genomes of both players,
-x for the row player and y for the column player, and sees the noisy payoff g(x, y) of every pair that it queries. The
-row player maximises g, the column player minimises it. In a match it takes both seats, and a query is a round. All
-arrays carry the runs of a batch on axis 0. The order of calls is
+A search looks for an equilibrium of a game of bit strings: it chooses the genomes of both players, x for the row player
+and y for the column player, and sees the noisy payoff g(x, y) of every pair that it queries. The row player maximises
+g, the column player minimises it. In a match a search takes both seats, and a query is a round. All arrays have the
+runs of a batch on axis 0. The order of calls is
 
     start(seat)     once; allocate state for seat.runs runs; x has seat.actions bits, y has seat.opponent_actions
     ask()           the next pairs: x (runs, queries, n) and y (runs, queries, m), of zeros and ones; or `Pairs`
-    tell(values)    their payoffs, (runs, queries), with noise on every one
+    tell(values)    their payoffs, (runs, queries), each with noise
     recommend()     the policies found so far: the probability of a one at each place, (runs, n) and (runs, m)
     candidates()    the genomes that count as found, (runs, any number, n) and (runs, any number, m)
 
-The time of a hit is the number of queries after which both players have an optimal genome among the candidates, as the
-literature on runtimes counts it. Rules that `coebl.testing.check_learner` holds a search to:
+The time of a hit is the number of queries after which both players have an optimal genome among the candidates, as in
+the literature on runtimes. `coebl.testing.check_learner` checks these rules:
 
 - A run must not depend on the other runs of its batch, to the last bit.
-- Random numbers come from `seat.random`, and from nowhere else.
+- Random numbers come only from `seat.random`.
 - Its state is in its attributes, and every array among them has the runs on axis 0: runs that have ended are dropped.
 """
 
@@ -41,7 +41,7 @@ Genomes = NDArray[np.int8]  # zeros and ones
 
 
 class Pairs(NamedTuple):
-    """Pairs of genomes, listed one to one, or by their numbers in two populations, which takes far less time.
+    """Pairs of genomes, listed one by one, or by their indices in two populations, which takes far less time.
 
     >>> P = np.array([[[0, 0], [1, 1]]], np.int8)  # one run, two genomes
     >>> queries = Pairs(P, P, np.array([[0, 0, 1]]), np.array([[0, 1, 1]]))
@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
 
     x: Genomes  # (runs, genomes, n)
     y: Genomes  # (runs, genomes, m)
-    i: Ints | None = None  # (runs, queries), the number of the x of each query; None: 0, 1, 2, ...
+    i: Ints | None = None  # (runs, queries), the index of the x of each query; None: 0, 1, 2, ...
     j: Ints | None = None  # likewise for y
 
     @property
@@ -60,7 +60,6 @@ class Pairs(NamedTuple):
         return int((self.x if self.i is None else self.i).shape[1])
 
 
-@dataclass
 class Search(Learner):
     """An algorithm that chooses the genomes of both players. See the module's docstring for the contract.
 
@@ -85,28 +84,19 @@ class Search(Learner):
         raise InputError(f"{self} has no ask(); write one that returns the genomes of both players.")
 
     def tell(self, values: Floats) -> None:
-        """Learn from the payoffs of the pairs that were asked for.
-
-        Args:
-            values: with noise: (runs, queries).
-        """
+        """Learn from the noisy payoffs of the last pairs, values: (runs, queries)."""
 
     def recommend(self) -> tuple[Floats, Floats]:
         """Return the policies found so far, the probability of a one at each place: (runs, n) and (runs, m)."""
         raise InputError(f"{self} has no recommend(); write one that returns the policies of both players.")
 
     def candidates(self) -> tuple[Genomes, Genomes]:
-        """Return the genomes that count as found; by default the most likely ones of `recommend`."""
+        """Return the genomes that count as found; by default the most likely genomes of `recommend`."""
         x, y = ((policy > 0.5).astype(np.int8)[:, None] for policy in self.recommend())
         return x, y
 
     def drop(self, kept: Ints, seat: Seat) -> None:
-        """Keep only some of the runs.
-
-        Args:
-            kept: the indices of these runs.
-            seat: the seat of these runs.
-        """
+        """Keep only some runs, by their indices, kept, and take the seat of these runs."""
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 setattr(self, name, value[kept])
@@ -114,7 +104,7 @@ class Search(Learner):
                 setattr(self, name, seat)
 
     def policy(self, t: int) -> Floats:
-        """Raise an error in any round t: a search has no policy of one seat."""
+        """Raise an error for any t: a search has no policy for one seat."""
         raise InputError(f"{self} chooses the actions of both players; call ask() and tell(values).")
 
     @classmethod
@@ -122,22 +112,21 @@ class Search(Learner):
         return "search"
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a query per run in a large batch, to plan studies."""
         return 0.1 + 0.002 * (actions + opponent_actions)
 
 
 def first_genomes(seat: Seat, count: int, bits: int) -> Genomes:
-    """Draw genomes whose bits are fair coins: (runs, count, bits)."""
+    """Draw uniform genomes: (runs, count, bits)."""
     return (seat.random.uniform(count, bits) < 0.5).astype(np.int8)
 
 
 def draw_integers(seat: Seat, below: int, *shape: int) -> Ints:
-    """Draw integers that are uniform on 0 .. below - 1: (runs, *shape)."""
+    """Draw uniform integers from 0 .. below - 1: (runs, *shape)."""
     return (seat.random.uniform(*shape) * below).astype(np.int64)
 
 
 def choose(genomes: Genomes, index: Ints) -> Genomes:
-    """Return a new array of genomes, (runs, count, bits), by their numbers in each run, (runs, chosen)."""
+    """Return a new array of some genomes, (runs, count, bits), by their indices in each run, (runs, chosen)."""
     runs, count, bits = genomes.shape
     flat = (index + count * np.arange(runs)[:, None]).ravel()
     chosen: Genomes = genomes.reshape(-1, bits)[flat].reshape(runs, -1, bits)
@@ -147,8 +136,8 @@ def choose(genomes: Genomes, index: Ints) -> Genomes:
 def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
     """Flip every bit of genomes, (runs, count, bits), independently with probability chi / bits, in place.
 
-    The distances between flipped bits, over all genomes of a run, are geometric. They are drawn instead of a number
-    per bit, as few bits are flipped; so many of them that the end is not reached with probability below 1e-12.
+    Since few bits are flipped, the geometric distances between flipped bits are drawn, over all genomes of a run. The
+    probability that too few are drawn to reach the end is below 1e-12.
     """
     _, count, bits = genomes.shape
     size, rate = count * bits, min(1.0, chi / bits)
@@ -164,14 +153,13 @@ def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
 
 
 def dominates(with_other_y: Floats, own: Floats, other_x: Floats) -> Booleans:
-    """Return where a pair (x, y) dominates another, (x', y'): g(x, y') >= g(x, y) >= g(x', y)."""
+    """Return a mask of the pairs (x, y) that dominate another, (x', y'): g(x, y') >= g(x, y) >= g(x', y)."""
     return (with_other_y >= own) & (own >= other_x)
 
 
 # Searches with one pair
 
 
-@dataclass
 class _OnePair(Search):
     """A search that keeps and recommends one pair."""
 
@@ -183,9 +171,8 @@ class _OnePair(Search):
         return self.x[:, 0].astype(np.float64), self.y[:, 0].astype(np.float64)
 
 
-@dataclass
 class _Dominance(_OnePair):
-    """A pair that is replaced by a mutant of it which dominates it."""
+    """A search whose pair is replaced by a mutant that dominates it."""
 
     def vary(self) -> tuple[Genomes, Genomes]:
         """Return a mutant of the pair, in new arrays."""
@@ -202,7 +189,6 @@ class _Dominance(_OnePair):
         self.x, self.y = np.where(better, self.new_x, self.x), np.where(better, self.new_y, self.y)
 
 
-@dataclass
 class RlsPd(_Dominance):
     """RLS-PD: randomised local search on a pair, by pairwise dominance.
 
@@ -239,7 +225,7 @@ class OnePlusOneCoea(_Dominance):
           replace (x, y) by (x', y') if g(x', y) >= g(x', y') >= g(x, y')
 
     Args:
-        chi: the expected number of bits that a mutation flips in a genome.
+        chi: the expected number of bits of a genome that a mutation flips.
     """
 
     name = "1+1-coea"
@@ -262,7 +248,7 @@ class OnePlusOneCoea(_Dominance):
 class LambdaCoea(_OnePair):
     """(1, lambda)-CoEA: in turn, one side is replaced by the best of its mutants against the other side.
 
-    A step takes as many queries as there are mutants. The best one is drawn uniformly if several are equal.
+    A step takes one query per mutant. Ties are broken at random.
 
         x, y = random genomes
         each step, x and y in turn: draw mutants of it, each bit flipped with probability chi / n
@@ -270,7 +256,7 @@ class LambdaCoea(_OnePair):
 
     Args:
         mutants: lambda, the number of mutants of a step.
-        chi: the expected number of bits that a mutation flips in a genome.
+        chi: the expected number of bits of a genome that a mutation flips.
     """
 
     name = "1-lambda-coea"
@@ -309,7 +295,8 @@ class LambdaCoea(_OnePair):
 class Pdcoea(Search):
     """PDCoEA: two populations, from which pairs are drawn, compared by pairwise dominance, and mutated.
 
-    A generation takes 3 population queries. With noise, each of them has its own.
+    A generation takes 3 population queries. It recommends the majority of each population, bit by bit; all of P and Q
+    are candidates.
 
         P, Q = population random genomes each
         each generation, population times:
@@ -317,11 +304,9 @@ class Pdcoea(Search):
           keep (x1, y1) if g(x1, y2) >= g(x1, y1) >= g(x2, y1), else (x2, y2)
           flip each bit of both with probability chi / n; they go into the next P and Q
 
-    It recommends the majority of each population, bit by bit; all of P and Q are candidates.
-
     Args:
         population: the number of genomes on each side.
-        chi: the expected number of bits that a mutation flips in a genome.
+        chi: the expected number of bits of a genome that a mutation flips.
     """
 
     name = "pdcoea"
@@ -364,7 +349,7 @@ class Pdcoea(Search):
 class Cga(Search):
     """Competitive cGA: marginals for both sides, moved towards the better of two samples.
 
-    An iteration takes 4 queries. Of n bits, K = scale sqrt(n) ln n, the size of the population that the marginals
+    An iteration takes 4 queries. K = scale sqrt(n) ln n, with n bits, is the size of the population that the marginals
     represent (Harik, Lobo and Goldberg 1999).
 
         p_i = q_i = 1/2

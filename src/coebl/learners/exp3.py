@@ -21,7 +21,6 @@ from coebl.learners.parts import exponential_weights, normalised, project_kl, so
 _RELEASED = "The program released with Lin (2025), https://github.com/Lss1242/CoEvo_Bandit_Learning."
 
 
-@dataclass
 class _Exp3(Learner):
     """The policy of Exp3, without an update."""
 
@@ -69,7 +68,6 @@ class Exp3(_Exp3):
         self.score[self.seat.at(seen.action)] -= (1 - x) / seen.probability
 
 
-@dataclass
 class Exp3IxNeu(Learner):
     """Exp3-IX as in Neu (2015): a loss is divided by a little more than its probability.
 
@@ -104,7 +102,6 @@ class Exp3IxNeu(Learner):
         return sqrt(2 * log(m) / (m * (self.seat.horizon or t)))
 
 
-@dataclass
 class Exp3Ix(Learner):
     """The Exp3-IX variant of Cai, Luo, Wei and Zheng (2023, Algorithm 1): regularised mirror descent.
 
@@ -147,7 +144,6 @@ class Exp3Ix(Learner):
         return self.seat.unit_loss(reward)
 
 
-@dataclass
 class Exp3AsReleased(_Exp3):
     """Exp3 with the update of the released program, which uses the reward unchanged.
 
@@ -167,7 +163,6 @@ class Exp3AsReleased(_Exp3):
         self.score[self.seat.at(seen.action)] += (1 - seen.reward) / seen.probability
 
 
-@dataclass
 class Exp3IxAsReleased(Exp3Ix):
     """Exp3-IX with the update of the released program, which uses the reward unchanged, as a loss.
 

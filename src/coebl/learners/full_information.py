@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -13,7 +12,6 @@ from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import hedge_rate, regret_matching, regret_of, softmax
 
 
-@dataclass
 class Hedge(Learner):
     """Hedge (Freund and Schapire 1997), with payoffs mapped to [0, 1] by their range.
 
@@ -54,7 +52,6 @@ class Hedge(Learner):
         return sqrt(rounds * log(actions) / 2)
 
 
-@dataclass
 class RegretMatching(Learner):
     """Regret matching (Hart and Mas-Colell 2000): actions in proportion to the regret of not having played them.
 
@@ -93,7 +90,6 @@ class RegretMatching(Learner):
         return sqrt(actions * rounds)
 
 
-@dataclass
 class RegretMatchingPlus(RegretMatching):
     """Regret matching+ (Tammelin 2014): regret matching that forgets negative regret at once.
 

@@ -22,7 +22,6 @@ _LEVELS = 20  # of variances, from an easy problem to the given one
 _ACTIVE = 1e-3  # an action of the opponent with less than this share of the largest weight may be held at 0
 
 
-@dataclass
 class KLearning(BeliefLearner):
     """K-learning for matrix games (O'Donoghue, Lattimore and Osband 2021).
 
@@ -67,12 +66,13 @@ class Entropic:
 
 
 class _Point(NamedTuple):
-    """A point z, and the function g and its parts there."""
+    """A point z, and the function g there."""
 
     z: Floats  # (runs, k)
     log_sum: Floats  # (runs,), g
     x: Floats  # (runs, m)
     slope: Floats  # (runs, m, k), the derivative of bracket i by z_j
+    gradient: Floats  # (runs, k), of g
 
     def take(self, kept: Booleans) -> _Point:
         """Return the point in some runs."""
@@ -121,7 +121,7 @@ class EntropicSolver:
 
     def _descend(self, z: Floats, mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
         """Take Newton steps from z until every run is certified or cannot be improved; return z and the solutions."""
-        point = _evaluate(z, mean, variance)
+        point = self._evaluate(z, mean, variance)
         gap = self._certificate(point, mean)
         last = z.copy()
         solved = Entropic(point.x.copy(), point.log_sum / z.sum(axis=-1), gap.copy())
@@ -147,32 +147,37 @@ class EntropicSolver:
             z, solved = self._descend(z, mean, variance * factor[:, None, None], scale)
         return z, solved
 
-    def _gradient(self, point: _Point) -> Floats:
-        return self._seat.einsum("rm,rmk->rk", point.x, point.slope)
+    def _evaluate(self, z: Floats, mean: Floats, variance: Floats) -> _Point:
+        spread = variance * z[:, None, :]
+        bracket = ((mean + 0.5 * spread) * z[:, None, :]).sum(axis=-1)  # (runs, m)
+        largest = bracket.max(axis=-1, keepdims=True)
+        weights = exp(bracket - largest)
+        total = weights.sum(axis=-1, keepdims=True)
+        x, slope = weights / total, mean + spread
+        return _Point(z, (largest + log(total))[:, 0], x, slope, self._seat.einsum("rm,rmk->rk", x, slope))
 
     def _certificate(self, point: _Point, mean: Floats) -> Floats:
         """Return an upper bound on the value at a point minus the optimal value: (runs,)."""
-        gradient = self._gradient(point)
         value = point.log_sum / point.z.sum(axis=-1)
-        in_tau = point.log_sum - (gradient * point.z).sum(axis=-1)  # the derivative of the objective by tau
+        in_tau = point.log_sum - (point.gradient * point.z).sum(axis=-1)  # the derivative of the objective by tau
         actions = point.x.shape[-1]
         # The objective is at least tau log m + the mean of the brackets, which bounds the best tau.
         largest_tau = (value - mean.mean(axis=1).min(axis=-1)) / log(actions)
-        gap: Floats = value - gradient.min(axis=-1) + np.maximum(-in_tau, 0) * largest_tau
+        gap: Floats = value - point.gradient.min(axis=-1) + np.maximum(-in_tau, 0) * largest_tau
         return gap
 
     def _step(self, point: _Point, mean: Floats, variance: Floats) -> tuple[_Point, Booleans]:
         """Take a projected Newton step of Dinkelbach's problem; return the new point, and a mask of the runs moved."""
         z = point.z
         ratio = point.log_sum / z.sum(axis=-1)  # lambda
-        gradient = self._gradient(point) - ratio[:, None]
+        gradient = point.gradient - ratio[:, None]
         free = (z > _ACTIVE * z.max(axis=-1, keepdims=True)) | (gradient < 0)  # (runs, k)
         direction = self._newton(point, variance, gradient, free)
         rounding = 1e-15 * (1 + np.abs(point.log_sum))  # of changes: near the minimum, they are smaller than that
         length = 0 * ratio + 1.0  # (runs,)
         best, moved = point, length < 0
         for _ in range(_MOST_HALVINGS):
-            tried = _evaluate(np.maximum(z + length[:, None] * direction, 0), mean, variance)
+            tried = self._evaluate(np.maximum(z + length[:, None] * direction, 0), mean, variance)
             change = (tried.log_sum - point.log_sum) - ratio * (tried.z - z).sum(axis=-1)
             promised = (gradient * (tried.z - z)).sum(axis=-1)  # negative
             good = ~moved & (change <= 1e-4 * promised + rounding) & (promised < 0)
@@ -186,24 +191,13 @@ class EntropicSolver:
     def _newton(self, point: _Point, variance: Floats, gradient: Floats, free: Booleans) -> Floats:
         """Return Newton's direction in the free variables, scaled steepest descent in the others: (runs, k)."""
         curvature = self._seat.einsum("rm,rmk->rk", point.x, variance)  # (runs, k), positive
-        centred = point.slope - self._gradient(point)[:, None, :]
-        root = np.sqrt(point.x)[:, :, None] * centred  # (runs, m, k)
+        root = np.sqrt(point.x)[:, :, None] * (point.slope - point.gradient[:, None, :])  # (runs, m, k)
         hessian: Floats = self._seat.backend.gram(root)
         hessian = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
         diagonal = list(range(hessian.shape[-1]))
         hessian[:, diagonal, diagonal] += curvature
         step: Floats = self._seat.backend.solve_positive(hessian, -gradient)
         return step
-
-
-def _evaluate(z: Floats, mean: Floats, variance: Floats) -> _Point:
-    """Return the point z with the function there."""
-    spread = variance * z[:, None, :]
-    bracket = ((mean + 0.5 * spread) * z[:, None, :]).sum(axis=-1)  # (runs, m)
-    largest = bracket.max(axis=-1, keepdims=True)
-    weights = exp(bracket - largest)
-    total = weights.sum(axis=-1, keepdims=True)
-    return _Point(z, (largest + log(total))[:, 0], weights / total, mean + spread)
 
 
 def _choose(good: Booleans, new: _Point, old: _Point) -> _Point:

@@ -15,7 +15,6 @@ from coebl.learners.parts import pure
 from coebl.solver import solve_matrix
 
 
-@dataclass
 class _Still(Learner):
     """An opponent that plays `current` in every round."""
 
@@ -29,7 +28,6 @@ class _Still(Learner):
         self.current = seat.zeros(seat.actions) + seat.array(strategy)  # (runs, m)
 
 
-@dataclass
 class Uniform(_Still):
     """Every action with the same probability.
 
@@ -153,7 +151,6 @@ class Switching(Learner):
         return self.policies[sum(t >= start for start in self.at)]
 
 
-@dataclass
 class Nash(_Still):
     """An equilibrium strategy of the true game.
 
@@ -172,7 +169,6 @@ class Nash(_Still):
         self._play(seat, solve_matrix(seat.payoff).row)
 
 
-@dataclass
 class BestResponse(Responder):
     """The exact best response to the opponent's policy of the same round, in the true game.
 

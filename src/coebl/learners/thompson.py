@@ -15,7 +15,6 @@ from coebl.learners.base import Seat, Seen
 from coebl.learners.parts import BeliefLearner, Posterior, hedge_rate, regret_matching, regret_of, softmax
 
 
-@dataclass
 class Thompson(BeliefLearner):
     """Thompson sampling for matrix games: each round the maximin strategy of a draw from the posterior.
 
@@ -50,7 +49,6 @@ class Thompson(BeliefLearner):
         self.posterior.add(seen.action, seen.opponent, seen.reward)
 
 
-@dataclass
 class _OptimisticHedge(BeliefLearner):
     """Hedge on optimistic payoffs against the opponent's actions, from the posterior before the round."""
 
@@ -106,7 +104,6 @@ class _Ots(_OptimisticHedge):
         return super().cost(actions, opponent_actions) + 0.3 * actions  # of normal numbers
 
 
-@dataclass
 class OtsHedge(_Ots):
     """Hedge on optimistic posterior draws (Li et al. 2024).
 
@@ -126,7 +123,6 @@ class OtsHedge(_Ots):
     title = "OTS-Hedge"
 
 
-@dataclass
 class OtsRm(_Ots):
     """Regret matching on optimistic posterior draws (Li et al. 2024).
 

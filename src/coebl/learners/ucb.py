@@ -64,7 +64,6 @@ class Ucb(BeliefLearner):
         return 1 + 2 * sqrt(pairs * rounds * log(2 * pairs * rounds**2))
 
 
-@dataclass
 class MaximinUcb(BeliefLearner):
     """Maximin-UCB (Ito et al. 2026): plays the pure action whose worst optimistic payoff is best.
 

@@ -1,13 +1,12 @@
-"""Breeding: mutants of the estimates, the policies that are optimal for them, and the fitness of policies."""
+"""Breeding: mutants of the estimates, the optimal policies of mutants, and the fitness of policies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from coebl.backend import CPU, Backend
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.variation import Mutation, Recombination
@@ -16,7 +15,7 @@ Judge = Literal["mutants", "fresh", "means"]
 
 
 class Individuals(NamedTuple):
-    """Policies and their origins, several per run. A field that no operator needs is None."""
+    """Policies and their origins, several per run. A field is None if no operator needs it."""
 
     policy: Floats  # (runs, number, m)
     rate: Floats | None = None  # (runs, number), of mutation
@@ -28,25 +27,11 @@ class Individuals(NamedTuple):
         """The number of individuals in each run."""
         return int(self.policy.shape[1])
 
-    def merged(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
-        """Select individuals by index, (runs, survivors) or (1, survivors), from these followed by the others."""
-        pairs = zip(self, others, strict=True)
-        chosen = (None if old is None or new is None else _chosen(old, new, seat, index) for old, new in pairs)
-        return Individuals(*chosen)  # type: ignore[arg-type]
-
-
-def _chosen(old: Floats, new: Floats, seat: Seat, index: Ints) -> Floats:
-    if old.shape[1] == new.shape[1] == index.shape[1] == 1:  # the paper's case: faster than by index
-        return np.where(index.reshape((-1, *(1,) * (old.ndim - 1))) == 1, new, old)
-    everyone: Floats = np.concatenate([old, new], axis=1)[seat.arange(seat.runs)[:, None], index]
-    return everyone
-
 
 class Breeder:
-    """Breeds mutants from a belief: estimates, a bonus for rarely visited pairs, and mutation.
+    """The source of mutants, `number` in a round: estimates, a bonus that depends on the visits, and mutation.
 
-    What depends only on the visits is kept, and only what a visit changes is computed again. The bonus maps visits to
-    optimism, and `number` is that of the mutants in a round.
+    Estimates with their bonus, and the deviations of mutations, are kept and updated for the pairs that are visited.
     """
 
     def __init__(
@@ -60,14 +45,14 @@ class Breeder:
     ) -> None:
         self.seat, self._mutation, self._recombination, self._number = seat, mutation, recombination, number
         self._belief = recombination.belief(seat) if forgetting == 1 else recombination.belief(seat, forgetting)
-        self._solve = seat.maximin(number=number, remember=False)  # mutants are new in every round
+        self._solve = seat.maximin(number=number, remember=False)  # mutants of successive rounds are unrelated
         self._deviation = mutation.deviation(seat, self._belief.count)  # (runs, m, k)
         self.expect(bonus)
 
     def expect(self, bonus: Callable[[Floats], Floats]) -> None:
         """Use this bonus from now on."""
         self._bonus = bonus
-        self._centre = self._belief.mean + bonus(self._belief.count)  # (runs, m, k), less what is inherited
+        self._centre = self._belief.mean + bonus(self._belief.count)  # (runs, m, k), without what is inherited
 
     def add(self, seen: Seen) -> None:
         """Learn from a round."""
@@ -88,7 +73,7 @@ class Breeder:
         return self._belief.mean if inherited is None else self._belief.mean + inherited
 
     def mutants(self, number: int, rate: Floats | None = None) -> Floats:
-        """Return fresh mutants, (runs, number, m, k), with these rates of mutation, (runs, number); None: all 1."""
+        """Return new mutants, (runs, number, m, k), with these rates of mutation, (runs, number); None: all 1."""
         mutants = self._mutation.draw(self.seat, self._centre, self._deviation, number, rate)
         inherited = self._belief.inherited()
         if inherited is not None:
@@ -96,9 +81,9 @@ class Breeder:
         return mutants
 
     def first(self, size: int, pairs: bool = False) -> Individuals:
-        """Return the parents of the first mutants: uniform policies, and the estimates with their bonus.
+        """Return the first parents: uniform policies, with the fields that the operators need.
 
-        They have what the operators need, and so have their descendants; with `pairs`, the opponent's strategies too.
+        With `pairs`, they and their descendants have the opponent's strategies too.
         """
         seat, m, k = self.seat, self.seat.actions, self.seat.opponent_actions
         return Individuals(
@@ -109,7 +94,7 @@ class Breeder:
         )
 
     def breed(self, parents: Individuals) -> tuple[Individuals, Floats]:
-        """Return the optimal policies of new mutants, and the mutants, (runs, number, m, k); parents take turns."""
+        """Return the individuals that are optimal for new mutants, and the mutants, (runs, number, m, k)."""
         seat, number, m, k = self.seat, self._number, self.seat.actions, self.seat.opponent_actions
         rate = None if parents.rate is None else self._mutation.vary(seat, parents.rate[:, self._turns(parents)])
         mutants = self.mutants(number, rate)
@@ -125,12 +110,12 @@ class Breeder:
         return bred, mutants
 
     def _turns(self, parents: Individuals) -> list[int]:
-        """Return the index of each mutant's parent."""
+        """Return the index of each mutant's parent; parents take turns."""
         return [child % parents.number for child in range(self._number)]
 
 
 class Generation(NamedTuple):
-    """The individuals among which a selection chooses, by index: the parents, oldest first, then the new.
+    """The individuals among which a selection chooses, by index: the parents, oldest first, then the new ones.
 
     >>> from coebl.engine.table import build_seat
     >>> from coebl.learners import Coebl
@@ -155,45 +140,38 @@ class Generation(NamedTuple):
 
     @property
     def young(self) -> range:
-        """The indices of the new, and if these are too few, of the last parents as well."""
+        """The indices of the new individuals and, if these are too few, of the last parents."""
         return range(min(self.size, self.new.number), self.size + self.new.number)
 
     def matrices(self, judge: Judge) -> Floats:
-        """Return the matrices by which policies are judged, (runs, matrices, m, k).
-
-        Args:
-            judge: "mutants", "fresh" or "means".
-        """
+        """Return the matrices of a judge, "mutants", "fresh" or "means": (runs, matrices, m, k)."""
         if judge == "mutants":
             return self.mutants
         return self.breeder.mutants(1) if judge == "fresh" else self.breeder.means()[:, None]
 
     def fitness(self, judge: Judge) -> Floats:
-        """Return the fitness of each individual, (runs, individuals): the mean over the matrices of the judge."""
-        individuals = (self.parents, self.new)
-        policies = [some.policy[:, place] for some in individuals for place in range(some.number)]
-        return fitness(policies, self.matrices(judge), self.facing, self.breeder.seat.backend)
+        """Return the fitness of each individual, (runs, individuals): the mean over the matrices B of the judge.
+
+        Fitness(x, B) is the least of x'By over the opponent's actions y that count.
+        """
+        matrices, einsum = self.matrices(judge), self.breeder.seat.backend.einsum
+        policies = [some.policy[:, place] for some in (self.parents, self.new) for place in range(some.number)]
+        earned = np.concatenate([einsum("ri,rdij->rdj", policy, matrices) for policy in policies], axis=1)
+        if self.facing is not None:
+            earned = np.where(self.facing[:, None, :], earned, np.inf)
+        least: Floats = earned.min(axis=-1)  # (runs, policies * matrices)
+        number = matrices.shape[1]
+        return least if number == 1 else least.reshape((-1, len(policies), number)).mean(axis=-1)
 
     def survivors(self, index: Ints) -> Individuals:
         """Return the individuals with this index, (runs, size), or (1, size) for the same in every run."""
-        return self.parents.merged(self.new, self.breeder.seat, index)
+        seat = self.breeder.seat
 
+        def chosen(old: Any, new: Any) -> Any:
+            if old is None or new is None:
+                return None
+            if old.shape[1] == new.shape[1] == index.shape[1] == 1:  # the paper's case: faster than by index
+                return np.where(index.reshape((-1, *(1,) * (old.ndim - 1))) == 1, new, old)
+            return np.concatenate([old, new], axis=1)[seat.arange(seat.runs)[:, None], index]
 
-def fitness(
-    policies: Sequence[Floats], matrices: Floats, facing: Booleans | None = None, backend: Backend = CPU
-) -> Floats:
-    """Return Fitness(x, B) = min over y of x'By, attained by a pure y; with several matrices, its mean over them.
-
-    The policies are (runs, m) each, the matrices (runs, matrices, m, k), and `facing`, (runs, k), has the opponent's
-    actions that count, all if None.
-
-    >>> half, matrix = np.array([[0.5, 0.5]]), np.array([[[[3.0, 0.0], [1.0, 2.0]]]])  # in one run
-    >>> fitness([half], matrix), fitness([half], matrix, facing=np.array([[True, False]]))
-    (array([[1.]]), array([[2.]]))
-    """
-    earned = np.concatenate([backend.einsum("ri,rdij->rdj", policy, matrices) for policy in policies], axis=1)
-    if facing is not None:
-        earned = np.where(facing[:, None, :], earned, np.inf)
-    least: Floats = earned.min(axis=-1)  # (runs, policies * matrices)
-    number = matrices.shape[1]
-    return least if number == 1 else least.reshape((-1, len(policies), number)).mean(axis=-1)
+        return Individuals(*map(chosen, self.parents, self.new))

@@ -2,16 +2,10 @@
 
 A policy's fitness is the least that it earns against any action of the opponent in the matrices that judge it:
 
-- *mutants*: those of the round, as in the paper. A new policy is optimal for its mutant, so that with a single one in
-  a round selection changes nothing.
+- *mutants*: those of the round, as in the paper. A new policy is optimal for its mutant, so with a single mutant in a
+  round selection changes nothing.
 - *fresh*: a new mutant, bred only for this purpose.
-- *means*: the estimates, without bonus and mutation. They expose a policy that looks good only because of its
-  mutation, and one that only explores.
-
-A population has the number of policies and of mutants, and decides which of the opponent's actions count.
-
-To add one, write a class here and put ``@SELECTIONS.add("name")`` or ``@POPULATIONS.add("name")`` above it. A spec may
-set its fields.
+- *means*: the estimates, without bonus and mutation, which expose a policy that looks good only because of them.
 """
 
 from __future__ import annotations
@@ -30,16 +24,16 @@ from coebl.learners.evolution.breeding import Generation, Judge
 
 @dataclass(frozen=True)
 class Selection(Component):
-    """A choice of survivors.
+    """A rule that chooses the survivors of a generation.
 
     >>> str(Tournament(k=3))
     'tournament:k=3'
     """
 
-    pairs: ClassVar[bool] = False  # if True, individuals have the opponent's strategies that belong to the policies
+    pairs: ClassVar[bool] = False  # if True, individuals have the opponent's strategies in addition to policies
 
     def __call__(self, generation: Generation) -> Ints:
-        """Return the index of the survivors, (runs, size), increasing; (1, size) if it is the same in every run."""
+        """Return the indices of the survivors, (runs, size), increasing; (1, size) if they are equal in all runs."""
         raise NotImplementedError
 
 
@@ -54,7 +48,7 @@ class Elitist(Selection):
 
     With one policy and one mutant that is the paper's Algorithm 1, lines 7 to 10: the new policy if it is strictly
     fitter, else the previous one. Judged by the mutants, the new policy maximises the very fitness by which it is
-    compared, and almost surely alone: so apart from rounding this plays as "none" does.
+    compared, and almost surely no other does, so it always survives.
 
     Args:
         judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
@@ -69,7 +63,7 @@ class Elitist(Selection):
 @SELECTIONS.add("none")
 @dataclass(frozen=True)
 class Newest(Selection):
-    """The newest, of any fitness."""
+    """The newest, without regard to fitness."""
 
     def __call__(self, generation: Generation) -> Ints:
         return generation.breeder.seat.arange(generation.size)[None] + generation.new.number
@@ -80,10 +74,9 @@ class Newest(Selection):
 class Comma(Selection):
     """The fittest of the new ones, (mu, lambda): no old policy survives, however good.
 
-    It needs more mutants than policies: with as many, it is the same as "none". Without elitism, good individuals last
-    only if they have more children than mutation spoils. For bit strings there are theorems of a threshold that
-    lambda/mu, or the k of a tournament, has to exceed, and that grows with the rate of mutation (Lehre, "Negative drift
-    in populations", 2010, and "Fitness-levels for non-elitist populations", 2011). For policies there is none.
+    It needs more mutants than policies: with as many, it is the same as "none". For bit strings there are theorems on a
+    threshold that lambda/mu, or the k of a tournament, has to exceed, and that grows with the rate of mutation (Lehre,
+    "Negative drift in populations", 2010, and "Fitness-levels for non-elitist populations", 2011).
 
     Args:
         judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
@@ -99,12 +92,10 @@ class Comma(Selection):
 @SELECTIONS.add("tournament")
 @dataclass(frozen=True)
 class Tournament(Selection):
-    """For each place, the fittest of k that are drawn among the new ones.
-
-    So less fit policies have a chance too.
+    """For each place, the fittest of k new ones that are drawn, so less fit policies have a chance too.
 
     Args:
-        k: the number that are drawn for a place.
+        k: the number of policies that are drawn for a place.
         judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
     """
 
@@ -122,13 +113,12 @@ class Tournament(Selection):
 @SELECTIONS.add("dominance")
 @dataclass(frozen=True)
 class Dominance(Selection):
-    """For each place two of the new ones are drawn: the first survives if it dominates the second.
+    """For each place two of the new ones are drawn: the first survives if it dominates the second, else the second.
 
-    Otherwise the second does. An individual is a pair here: a policy x and the opponent's strategy y in the matrix
-    that x is optimal for. In a judging matrix B, (x1, y1) dominates (x2, y2) if x1 earns no less against y2 than
-    against y1, and there no less than x2 does: x1'B y2 >= x1'B y1 >= x2'B y1. After PDCoEA (Lehre, "Runtime analysis
-    of competitive co-evolutionary algorithms for maximin optimisation of a bilinear function", 2022), which draws x
-    and y each from its own population, where here they stay together.
+    An individual is a pair: a policy x and the opponent's strategy y in the matrix that x is optimal for. In a judging
+    matrix B, (x1, y1) dominates (x2, y2) if x1'B y2 >= x1'B y1 >= x2'B y1. After PDCoEA (Lehre, "Runtime analysis of
+    competitive co-evolutionary algorithms for maximin optimisation of a bilinear function", 2022), which draws x and y
+    from separate populations.
 
     Args:
         judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
@@ -146,7 +136,7 @@ class Dominance(Selection):
         judging = generation.matrices(self.judge).mean(axis=1)  # payoffs are linear in the matrix
         seat = generation.breeder.seat
         against = seat.einsum("rpi,rij->rpj", policies, judging)
-        payoff = seat.einsum("rpj,rqj->rpq", against, opponents)  # of policy p against strategy q
+        payoff = seat.einsum("rpj,rqj->rpq", against, opponents)  # to policy p against strategy q
         drawn = _drawn(generation, 2)
         rows = seat.arange(drawn.shape[0])[:, None]
         first, second = drawn[:, :, 0], drawn[:, :, 1]
@@ -156,7 +146,7 @@ class Dominance(Selection):
 
 
 def _fittest(fitness: Floats, number: int) -> Ints:
-    """Return the index of the fittest, (runs, number) out of (runs, all), increasing; of equals, the first."""
+    """Return the indices of the fittest, (runs, number) out of (runs, all), increasing; of equals, the first."""
     if number == 1:
         first: Ints = fitness.argmax(axis=-1)
         return first[:, None]
@@ -164,7 +154,7 @@ def _fittest(fitness: Floats, number: int) -> Ints:
 
 
 def _drawn(generation: Generation, k: int) -> Ints:
-    """Draw the index of k of the new ones for each place, independently: (runs, size, k)."""
+    """Draw the indices of k new ones for each place, independently: (runs, size, k)."""
     uniform = generation.breeder.seat.random.uniform(generation.size, k)
     young = generation.young
     drawn: Ints = (uniform * len(young)).astype(np.int64) + young[0]
@@ -173,7 +163,7 @@ def _drawn(generation: Generation, k: int) -> Ints:
 
 @dataclass(frozen=True)
 class Population(Component):
-    """The number of policies that survive, and of mutants in a round.
+    """The numbers of policies and mutants, the policy that is played, and the opponent's actions that count.
 
     >>> Pool(size=2).played(seat=None, before=None, policies=np.array([[[1.0, 0.0], [0.5, 0.5]]]))  # the mean
     array([[0.75, 0.25]])
@@ -183,11 +173,11 @@ class Population(Component):
     mutants: Annotated[int, Range(1, 10**6)] = 1  # bred in a round
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
-        """Return what the seat plays, (runs, m), from its policies, (runs, size, m), and the one played before."""
+        """Return the policy that the seat plays, (runs, m), from policies, (runs, size, m), and the one before."""
         raise NotImplementedError
 
     def rivals(self, seat: Seat) -> Parasites | None:
-        """Return the opponent's side of the population in a seat, where it has one."""
+        """Return the opponent's side of the population in a seat; None if it has none."""
         return None
 
 
@@ -198,15 +188,13 @@ POPULATIONS = Registry("population", "populations", base=Population)
 @POPULATIONS.add("pool")
 @dataclass(frozen=True)
 class Pool(Population):
-    """Policies that survive, mutants in each round, and the mean of the policies, which is played.
-
-    The defaults are the paper's: one policy, one mutant, and the policy is played.
+    """Policies whose mean, or one of which, is played. The defaults are the paper's: one policy and one mutant.
 
     Args:
-        size: mu, the policies that survive a round.
-        mutants: lambda, the mutants that are bred and solved in a round.
+        size: mu, the number of policies that survive a round.
+        mutants: lambda, the number of mutants that are bred and solved in a round.
         play: the mean of the policies, or one of them, drawn in every round.
-        turnover: the share of what is played that a round replaces. Below 1, what is played is a moving average.
+        turnover: the share of the played policy that a round replaces; below 1, it is a moving average.
     """
 
     play: Literal["mean", "draw"] = "mean"
@@ -225,17 +213,12 @@ class Pool(Population):
 @POPULATIONS.add("hosts")
 @dataclass(frozen=True)
 class Hosts(Pool):
-    """Policies that are judged only against parasites: the opponent's actions that did best against the learner.
+    """A pool that is judged only against parasites: the opponent's actions that did best against the learner.
 
-    The fitness of a policy is the least that it earns against a parasite, not against any action. So a selection
-    prefers policies that do well against what the opponent is good at, even if they do badly elsewhere. Selection by
-    "none" does not use fitness.
+    The fitness of a policy is the least that it earns against a parasite. So a selection, other than "none", prefers
+    policies that do well where the opponent is good, even if they do badly elsewhere.
 
     Args:
-        size: as in a pool.
-        mutants: as in a pool.
-        play: as in a pool.
-        turnover: as in a pool.
         parasites: the number of the opponent's actions that count.
     """
 
@@ -246,12 +229,12 @@ class Hosts(Pool):
 
 
 class Parasites:
-    """The opponent's actions against which the learner earned least on average, out of those that were played."""
+    """The played actions of the opponent against which the learner earned least on average."""
 
     def __init__(self, seat: Seat, number: int) -> None:
         self._seat, self._number = seat, number
         self._count = seat.zeros(seat.opponent_actions)  # (runs, k), rounds in which the action was played
-        self._mean = seat.full(np.inf, seat.opponent_actions)  # (runs, k), what was earned in them
+        self._mean = seat.full(np.inf, seat.opponent_actions)  # (runs, k), the mean reward in them
 
     def add(self, opponent: Ints, reward: Floats) -> None:
         """Learn from one reward per run."""
@@ -261,7 +244,7 @@ class Parasites:
         self._mean[index] = before + (reward - before) / self._count[index]
 
     def alive(self) -> Booleans:
-        """Return a mask of the parasites, (runs, k): before the first round all, later none that was never played."""
+        """Return a mask of the parasites, (runs, k); before the first round all actions are parasites."""
         rank = np.argsort(np.argsort(self._mean, axis=-1, kind="stable"), axis=-1, kind="stable")  # the first of equals
         chosen = (rank < self._number) & (self._count > 0)
         return chosen | ~chosen.any(axis=-1, keepdims=True)
