@@ -1,8 +1,9 @@
-"""Checks of the documentation of every built-in learner."""
+"""Checks of the documentation of every built-in learner, and its slow twins."""
 
 import inspect
 import re
 
+from coebl.backend.streams import BatchRandom, learner_key
 from coebl.learners import LEARNERS, parse_learner
 
 INDEXED = [name for name in LEARNERS.names if "indices" in LEARNERS[name].factory.plays]  # the others: test_genes.py
@@ -35,4 +36,21 @@ def check_every_hyper_parameter(twins):
     names = sorted({LEARNERS.parse(spec)[0].name for spec in twins})
     every = [(name, parameter.name) for name in names for parameter in LEARNERS[name].parameters]
     without = ", ".join(":".join(pair) for pair in every if pair not in tried)
-    assert not without, f"{without}: enter a spec with another value in TWINS, with the hyper-parameters of the twin"
+    assert not without, f"{without}: enter a spec with another value in SAME"
+
+
+def arguments_of(spec):
+    """The hyper-parameters that a spec sets; operators are specs."""
+    _, arguments = LEARNERS.parse(spec)
+    return {name: value if isinstance(value, (int, float)) else str(value) for name, value in arguments.items()}
+
+
+def made_twins(make, arguments, seat, seeds, number=0):
+    """A twin of each run of a learner in a seat, with the random numbers of that run."""
+    twins = []
+    for seed in seeds:
+        stream = BatchRandom([seed], learner_key(number))
+        draws = [lambda *shape, draw=draw: draw(*shape)[0].tolist() for draw in (stream.normal, stream.uniform)]
+        sizes = seat.actions, seat.opponent_actions, seat.horizon, seat.payoff_range
+        twins.append(make(*sizes, *draws, **arguments))
+    return twins

@@ -28,7 +28,7 @@ from coebl.learners.evolution import (
     Sparse,
     Student,
 )
-from coebl.learners.evolution.breeding import Breeder, Individuals, fitness
+from coebl.learners.evolution.breeding import Breeder, Individuals
 from coebl.learners.kin import bonus_for_visits_to_come
 from coebl.testing import check_learner
 from coebl.testing.strict import on_strict_arrays
@@ -306,9 +306,9 @@ class TestSelection:
     def test_survivors_are_chosen_run_by_run(self):
         matrix = np.array([[[1.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [2.0, 2.0]]])
         old, new = np.array([[0.5, 0.5]] * 2), np.array([[0.0, 1.0]] * 2)
-        np.testing.assert_array_equal(fitness([old, new], matrix[:, None]), [[1, 1], [1.5, 2]])
         breeder = Breeder(seat_of((2, 2), 2), MUTATIONS.make("gaussian"), RECOMBINATIONS.make("none"), np.zeros_like)
         both = Generation(breeder, Individuals(old[:, None]), Individuals(new[:, None]), matrix[:, None])
+        np.testing.assert_array_equal(both.fitness("mutants"), [[1, 1], [1.5, 2]])
         survivors = both.survivors(SELECTIONS.make("elitist")(both))
         np.testing.assert_array_equal(survivors.policy, [[[0.5, 0.5]], [[0, 1]]])
 
@@ -379,10 +379,9 @@ class TestPopulation:
         assert POPULATIONS.make("pool").rivals(seat_of((2, 4))) is None
 
     def test_fitness_counts_parasites_alone(self):
-        matrix, policy = np.array([[[[1.0, -5.0, 3.0], [2.0, 4.0, 0.0]]]]), np.array([[0.5, 0.5]])
-        np.testing.assert_allclose(fitness([policy], matrix), [[-0.5]])
-        np.testing.assert_allclose(fitness([policy], matrix, np.array([[True, False, True]])), [[1.5]])
         judged = generation([0, 0], mutants=[[1.0, -5.0], [0.0, 4.0]], facing=np.array([[True, False]]))
+        np.testing.assert_array_equal(judged.fitness("mutants"), [[1, 0]])
+        np.testing.assert_array_equal(judged._replace(facing=None).fitness("mutants"), [[-5, 0]])
         assert SELECTIONS.make("elitist")(judged)[0, 0] == 0
 
     def test_more_mutants_change_what_is_played_and_more_places_smooth_it(self):

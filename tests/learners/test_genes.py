@@ -6,43 +6,40 @@ import numpy as np
 import pytest
 
 from coebl import simulate
-from coebl.backend.streams import BatchRandom, learner_key
 from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
 from coebl.engine.table import seat_at
 from coebl.games import FunctionGame, parse_game
 from coebl.learners import Seen, parse_learner
-from learner_rules import OF_GENES, check_every_hyper_parameter, check_pseudo_code, check_summary_title_and_citation
+from learner_rules import (
+    OF_GENES,
+    arguments_of,
+    check_every_hyper_parameter,
+    check_pseudo_code,
+    check_summary_title_and_citation,
+    made_twins,
+)
 from oracles.genes import AsAtomsTwin, GeneBilinTwin, GeneLrTwin, HillClimberTwin, PbilTwin, UmdaTwin
 from oracles.learners import Exp3Twin, ThompsonTwin
 
 SEEDS = [0, 5, 11]
-TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their policies may differ
-    "pbil": (PbilTwin, {}, 1e-12),
-    "pbil:step=safe": (PbilTwin, {"step": "safe"}, 1e-12),
-    "pbil:step=smart": (PbilTwin, {"step": "smart"}, 1e-12),
-    "pbil:magnet=0.7": (PbilTwin, {"magnet": 0.7}, 1e-12),
-    "gene-lr": (GeneLrTwin, {}, 1e-9),
-    "gene-lr:memory=5,border=0.3": (GeneLrTwin, {"memory": 5.0, "border": 0.3}, 1e-9),
-    "umda": (UmdaTwin, {}, 1e-12),
-    "umda:size=2": (UmdaTwin, {"size": 2.0}, 1e-12),
-    "hill-climber": (HillClimberTwin, {}, 0),
-    "hill-climber:rate=3": (HillClimberTwin, {"rate": 3.0}, 0),
-    "gene-bilin": (GeneBilinTwin, {}, 1e-6),
-    "gene-bilin:mutation=1,turnover=0.5,scale=2": (
-        GeneBilinTwin,
-        {"mutation": 1.0, "turnover": 0.5, "scale": 2.0},
-        1e-6,
-    ),
-    "as-atoms:learner=thompson": (AsAtomsTwin, {"twin": ThompsonTwin}, 0),
-    "as-atoms:learner=exp3": (AsAtomsTwin, {"twin": Exp3Twin, "sees": False}, 0),
+SAME = {  # specs whose hyper-parameters are those of the twin
+    PbilTwin: ["pbil", "pbil:step=safe", "pbil:step=smart", "pbil:magnet=0.7"],
+    GeneLrTwin: ["gene-lr", "gene-lr:memory=5,border=0.3"],
+    UmdaTwin: ["umda", "umda:size=2"],
+    HillClimberTwin: ["hill-climber", "hill-climber:rate=3"],
+    GeneBilinTwin: ["gene-bilin", "gene-bilin:mutation=1,turnover=0.5,scale=2"],
+}
+TWINS = {spec: (twin, arguments_of(spec)) for twin, specs in SAME.items() for spec in specs} | {
+    "as-atoms:learner=thompson": (AsAtomsTwin, {"twin": ThompsonTwin}),
+    "as-atoms:learner=exp3": (AsAtomsTwin, {"twin": Exp3Twin}),
 }
 
 
 def test_every_learner_of_genomes_has_a_twin():
     with_twin = {split_spec(spec).name for spec in TWINS}
     without = {split_spec(spec).name for spec in OF_GENES if parse_learner(spec).improves} - with_twin
-    assert not without, "write a twin in tests/oracles/genes.py, and enter it in TWINS of tests/learners/test_genes.py"
+    assert not without, "write a twin in tests/oracles/genes.py, and enter it in SAME of tests/learners/test_genes.py"
     check_every_hyper_parameter(TWINS)
 
 
@@ -56,21 +53,17 @@ def test_summary_title_citation_and_pseudo_code(spec):
 @pytest.mark.parametrize("spec", TWINS)
 def test_same_trajectory(spec, number):
     rounds, n = (2000 if "smart" in spec else 150), 3
-    make_twin, arguments, tolerance = TWINS[spec]
+    make_twin, arguments = TWINS[spec]
     game = FunctionGame(lambda x, y: (x * [3, -2, 1] + y * [1, 2, -2] - x * y).sum(axis=-1), n, payoff_range=(-9, 10))
     learner = parse_learner(spec)
     seat = seat_at(game, number, learner, SEEDS, rounds)
     learner = learner.seated(seat)
-    twins = []
-    for seed in SEEDS:
-        own = BatchRandom([seed], learner_key(number))
-        draws = [lambda *shape, draw=draw: draw(*shape)[0].tolist() for draw in (own.normal, own.uniform)]
-        twins.append(make_twin(n, n, rounds, seat.payoff_range, *draws, **arguments))
+    twins = made_twins(make_twin, arguments, seat, SEEDS, number)
     random = np.random.default_rng(3)
     for t in range(1, rounds + 1):
         policy = learner.policy(t)
         slow = np.array([twin.policy(t) for twin in twins])
-        np.testing.assert_allclose(policy, slow, atol=tolerance, rtol=0, err_msg=f"round {t}")
+        np.testing.assert_allclose(policy, slow, atol=make_twin.tolerance, rtol=0, err_msg=f"round {t}")
         genome = (random.random(slow.shape) < slow).astype(np.int8)
         opponent = random.integers(0, 2, slow.shape, np.int8)
         pair = (genome, opponent) if number == 0 else (opponent, genome)

@@ -1,20 +1,12 @@
-"""The slow twins of Kin and of COEBL with other operators than the paper's: one run, loops and scalars.
-
-They obey the same rules as those of oracles/learners.py. Nothing here imports coebl.
-"""
+"""The slow twins of COEBL, Kin and Strain: one run, loops and scalars, by the rules of oracles/learners.py."""
 
 from math import exp, fsum, inf, log, sqrt
 
-from oracles.learners import Pairs, Twin
-from oracles.simplex import solve_exactly
-
-
-def maximin(B):
-    return [float(x) for x in solve_exactly(B, [sqrt(i / len(B)) for i in range(len(B))]).row]
+from oracles.learners import Pairs, Twin, maximin, softmax
 
 
 class Relatives:
-    """Effects of rows and columns, after EVOLUTION.md; rewards are those that it is given."""
+    """Effects of rows and columns, after docs/evolution.md; if own is None, nothing is inherited."""
 
     def __init__(self, m, k, own, rows, columns, forgetting=1.0):
         self.m, self.k, self.own, self.rows, self.columns = m, k, own, rows, columns
@@ -22,7 +14,7 @@ class Relatives:
         self.r, self.q = [0.0] * m, [0.0] * k
 
     def g(self, i, j):
-        return 1 / (1 + self.pairs.count(i, j) * self.own)
+        return 0.0 if self.own is None else 1 / (1 + self.pairs.count(i, j) * self.own)
 
     def estimate(self, i, j, most=inf):
         g = self.g(i, j)
@@ -40,9 +32,11 @@ class Relatives:
 
 
 class KinTwin(Twin):
-    def start(self, c=4.0, mutation=0.5, turnover=0.1, own=0.5, noise=1.0, proven=False):
+    tolerance = 1e-7
+
+    def start(self, c=4.0, mutation=0.5, turnover=0.1, own=0.5, noise=1.0, optimism="to-come"):
         self.c, self.mutation, self.turnover, self.noise = c, mutation, turnover, noise
-        self.proven, self.share = proven, own
+        self.optimism, self.share = optimism, own
         self.h = (self.high - self.low) / 2 / noise
         self.own, kin = own * self.h**2, (1 - own) / 2 * self.h**2
         self.relatives = Relatives(self.m, self.k, self.own, kin, kin, self.forgetting)
@@ -57,24 +51,19 @@ class KinTwin(Twin):
         elif self.last is None or t == self.last + max(1, self.last // 100):
             self.kappa, self.last = t / (m * k), t
         z = self.normal(m, k)
-        B = [[0.0] * k for _ in range(m)]
-        for i in range(m):
-            for j in range(k):
-                n = self.relatives.pairs.count(i, j)
-                nu = n + 1 / self.own
-                g = self.relatives.g(i, j)
-                mutation = self.mutation * sqrt(self.own) * g * z[i][j]
-                if self.proven:
-                    L = log(4 * m * k * self.T**2)
-                    of_mean = sqrt(2 * L / n) if n else 0.0
-                    of_relatives = self.h * (2 + self.mutation * sqrt(2 * self.share * L))
-                    optimism = (1 - g) * of_mean + g * of_relatives
-                    estimate = self.relatives.estimate(i, j, most=self.h)
-                else:
-                    optimism = sqrt(self.c * log(1 + self.kappa / nu) / nu)
-                    estimate = self.relatives.estimate(i, j)
-                B[i][j] = estimate + optimism + mutation
-        new = maximin(B)
+
+        def mutated(i, j):
+            n, g = self.relatives.pairs.count(i, j), self.relatives.g(i, j)
+            mutation = self.mutation * sqrt(self.own) * g * z[i][j]
+            if self.optimism == "proven":
+                L = log(4 * m * k * self.T**2)
+                of_mean = sqrt(2 * L / n) if n else 0.0
+                of_relatives = self.h * (2 + self.mutation * sqrt(2 * self.share * L))
+                return self.relatives.estimate(i, j, most=self.h) + (1 - g) * of_mean + g * of_relatives + mutation
+            nu = n + 1 / self.own
+            return self.relatives.estimate(i, j) + sqrt(self.c * log(1 + self.kappa / nu) / nu) + mutation
+
+        new = maximin(self.matrix(mutated))
         self.x = [x + self.turnover * (y - x) for x, y in zip(self.x, new, strict=True)]
         return self.x
 
@@ -82,42 +71,33 @@ class KinTwin(Twin):
         self.relatives.add(action, opponent, reward / self.noise)
 
 
-class ComposedTwin(Twin):
+class CoeblTwin(Twin):
     """COEBL with a population: mu policies, lambda mutants, (mu + lambda) or (mu, lambda), relatives, parasites."""
 
-    def start(
-        self,
-        c=8.0,
-        size=1,
-        mutants=1,
-        elitist=True,
-        by_means=False,
-        turnover=1.0,
-        shares=(1.0, 0.0, 0.0),
-        parasites=None,
-    ):
-        self.c, self.size, self.mutants, self.turnover = c, size, mutants, turnover
-        self.elitist, self.by_means = elitist, by_means
+    tolerance = 1e-7
+    c, mutation, size, mutants, elitist, by_means, turnover, parasites = 8.0, "gaussian", 1, 1, True, False, 1.0, None
+
+    def start(self, shares=None, **others):
+        vars(self).update(others)
         h = (self.high - self.low) / 2
-        self.relatives = Relatives(self.m, self.k, *(share * h**2 for share in shares), self.forgetting)
-        self.parasites, self.against = parasites, [[] for _ in range(self.k)]
+        variances = (None, 0, 0) if shares is None else [share * h**2 for share in shares]
+        self.relatives = Relatives(self.m, self.k, *variances, self.forgetting)
+        self.against = [[] for _ in range(self.k)]
         self.x = [1 / self.m] * self.m
-        self.policies = [[1 / self.m] * self.m for _ in range(size)]
+        self.policies = [self.x] * self.size
 
     def policy(self, t):
         m, k = self.m, self.k
+
+        def mutated(i, j, z):
+            n = self.relatives.pairs.count(i, j)
+            bonus = sqrt(self.c * log(2 * self.T**2 * m * k) / (max(1, n) + 1))
+            deviation = 1 / max(1, n) if self.mutation == "gaussian" else sqrt(1 / (1 + n))
+            return self.relatives.estimate(i, j) + bonus + deviation * z[i][j]
+
         Z = self.normal(self.mutants, m, k)
-        mutants = []
-        for z in Z:
-            B = [[0.0] * k for _ in range(m)]
-            for i in range(m):
-                for j in range(k):
-                    n = self.relatives.pairs.count(i, j)
-                    bonus = sqrt(self.c * log(2 * self.T**2 * m * k) / (max(1, n) + 1))
-                    B[i][j] = self.relatives.estimate(i, j) + bonus + z[i][j] / max(1, n)
-            mutants.append(B)
-        means = [[self.relatives.estimate(i, j) for j in range(k)] for i in range(m)]
-        judges = [means] if self.by_means else mutants
+        mutants = [self.matrix(lambda i, j, z=z: mutated(i, j, z)) for z in Z]
+        judges = [self.matrix(self.relatives.estimate)] if self.by_means else mutants
         new = [maximin(B) for B in mutants]
         candidates = self.policies + new if self.elitist else new
         falling = sorted(range(len(candidates)), key=lambda a: -self.fitness(candidates[a], judges))  # stable
@@ -133,13 +113,8 @@ class ComposedTwin(Twin):
         return sorted(played, key=lambda j: fsum(self.against[j]) / len(self.against[j]))[: self.parasites]
 
     def fitness(self, x, judges):
-        total = 0.0
-        for B in judges:
-            least = inf
-            for j in self.facing():
-                least = min(least, fsum(x[i] * B[i][j] for i in range(self.m)))
-            total += least
-        return total / len(judges)
+        least = [min(fsum(x[i] * B[i][j] for i in range(self.m)) for j in self.facing()) for B in judges]
+        return sum(least) / len(judges)
 
     def observe(self, t, action, opponent, reward):
         self.relatives.add(action, opponent, reward)
@@ -147,22 +122,13 @@ class ComposedTwin(Twin):
 
 
 class StrainTwin(Twin):
-    def start(
-        self,
-        c=0.6,
-        memory=0.3,
-        elite=0.4,
-        turnover=0.03,
-        rate=1.2,
-        trial=6.0,
-        hope=0.6,
-        neglect=0.2,
-        mutation=0.0,
-        kinship=0.5,
-    ):
-        self.c, self.memory, self.elite, self.turnover = c, memory, elite, turnover
-        self.rate, self.trial, self.hope, self.neglect, self.mutation = rate, trial, hope, neglect, mutation
-        self.kinship, self.r, self.q, self.f = kinship, [0.0] * self.m, [0.0] * self.k, 1.0
+    tolerance = 1e-7
+    c, memory, elite, turnover, rate, trial, hope, neglect = 0.6, 0.3, 0.4, 0.03, 1.2, 6.0, 0.6, 0.2
+    mutation, kinship = 0.0, 0.5
+
+    def start(self, **others):
+        vars(self).update(others)
+        self.r, self.q, self.f = [0.0] * self.m, [0.0] * self.k, 1.0
         self.h = (self.high - self.low) / 2
         self.v, self.mu, self.D = self.h**2, 0.0, 0.0
         self.N, self.S = [0] * self.k, [0.0] * self.m
@@ -183,16 +149,14 @@ class StrainTwin(Twin):
 
     def policy(self, t):
         m, k = self.m, self.k
-        B = [[self.B(i, j) for j in range(k)] for i in range(m)]
+        B = self.matrix(self.B)
         known = fsum(self.x[i] * (1 - self.g(i, j)) * (self.N[j] + 1 / k) for i in range(m) for j in range(k)) / t
         u = sqrt(3 * self.v + 0.5)
         F = [
             (1 - self.memory * known) * self.S[i] + self.memory * known * fsum(self.N[j] * B[i][j] for j in range(k))
             for i in range(m)
         ]
-        pressure = self.rate * sqrt(log(m) / (t + m)) / u
-        weights = [exp(pressure * (f - max(F))) for f in F]
-        self.s = [w / fsum(weights) for w in weights]
+        self.s = softmax(F, self.rate * sqrt(log(m) / (t + m)) / u)
         self.e = [e + self.turnover * (z - e) for e, z in zip(self.e, maximin(B), strict=True)]
         A = self.elite * known
         odds = A / (1 - A) * exp(self.trial * self.D / (u * sqrt(t + m)))
@@ -215,15 +179,11 @@ class StrainTwin(Twin):
         w = {pair: self.pairs.count(*pair) / (1 + self.pairs.count(*pair) * self.v) for pair in tried}
         mu = fsum(w[pair] * self.pairs.mean(*pair) for pair in tried) / (fsum(w.values()) + 4 / self.h**2)
         if self.kinship:
-            least = 1 / (self.kinship * self.v)
-            for i in range(m):
-                mine = [pair for pair in tried if pair[0] == i]
-                rest = fsum(w[pair] * (self.pairs.mean(*pair) - mu - self.q[pair[1]]) for pair in mine)
-                self.r[i] = rest / (fsum(w[pair] for pair in mine) + least)
-            for j in range(k):
-                mine = [pair for pair in tried if pair[1] == j]
-                rest = fsum(w[pair] * (self.pairs.mean(*pair) - mu - self.r[pair[0]]) for pair in mine)
-                self.q[j] = rest / (fsum(w[pair] for pair in mine) + least)
+            for axis, effects, others in ((0, self.r, self.q), (1, self.q, self.r)):
+                for a in range(len(effects)):
+                    mine = [pair for pair in tried if pair[axis] == a]
+                    rest = fsum(w[pair] * (self.pairs.mean(*pair) - mu - others[pair[1 - axis]]) for pair in mine)
+                    effects[a] = rest / (fsum(w[pair] for pair in mine) + 1 / (self.kinship * self.v))
             self.f = 1 / (1 + t / (0.3 * m * k))
         known = {pair: (1 - self.g(*pair)) ** 2 for pair in tried}
         spread = fsum(

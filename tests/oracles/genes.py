@@ -16,6 +16,8 @@ def clip(number, low, high):
 
 
 class GeneTwin(Twin):
+    tolerance = 1e-12
+
     def unit(self, reward):
         """The reward in units of half the known range, counted from its middle."""
         return (reward - (self.low + self.high) / 2) / ((self.high - self.low) / 2)
@@ -45,6 +47,8 @@ class PbilTwin(GeneTwin):
 
 
 class GeneLrTwin(GeneTwin):
+    tolerance = 1e-9
+
     def start(self, memory=50.0, border=0.02):
         n = self.m
         self.h, self.I, self.w = [0.0] * n, [4.0] * n, [0.0] * n
@@ -87,6 +91,8 @@ class UmdaTwin(GeneTwin):
 
 
 class HillClimberTwin(GeneTwin):
+    tolerance = 0
+
     def start(self, rate=1.0):
         self.chance = min(1.0, rate / self.m)
         self.x = [float(u < 0.5) for u in self.uniform(self.m)]
@@ -105,6 +111,8 @@ class HillClimberTwin(GeneTwin):
 
 class GeneBilinTwin(GeneTwin):
     """The posterior by Bayes' rule on all that was seen so far, not by an update of the last one."""
+
+    tolerance = 1e-6
 
     def start(self, mutation=0.3, turnover=0.1, scale=1.0):
         self.mutation, self.turnover = mutation, turnover
@@ -139,11 +147,12 @@ class GeneBilinTwin(GeneTwin):
 
 
 class AsAtomsTwin(GeneTwin):
-    """Around a twin of the learner inside, whose actions are the numbers that genomes write."""
+    """A twin of the inner learner, whose actions are genomes read as binary numbers."""
 
-    def start(self, twin=None, sees=True, **hyper_parameters):
+    tolerance = 0
+
+    def start(self, twin=None, **hyper_parameters):
         own, other = 2**self.m, 2**self.k
-        self.sees = sees
         self.inner = twin(own, other, self.T, (self.low, self.high), self.normal, self.uniform, **hyper_parameters)
 
     def policy(self, t):
@@ -158,4 +167,4 @@ class AsAtomsTwin(GeneTwin):
 
     def observe(self, t, x, y, reward):
         own, other = (int("".join(map(str, genome)), 2) for genome in (x, y))
-        self.inner.observe(t, own, other if self.sees else None, reward)
+        self.inner.observe(t, own, other if self.inner.informed else None, reward)

@@ -1,7 +1,7 @@
 """The learners' slow twins: one run, one round at a time, loops and scalars, after the pseudo-code line by line.
 
 A twin has start(), with its hyper-parameters, policy(t), and observe(t, action, opponent, reward), with the payoffs of
-every own action as a fifth argument if it has full information; opponent is None unless the learner sees it.
+all its actions as a fifth argument if it has full information; opponent is None in a `Bandit`, which does not see it.
 `EpsilonGreedyTwin`, of the template, is the one to copy. Nothing here imports coebl.
 """
 
@@ -15,7 +15,7 @@ from oracles.simplex import solve_exactly
 
 
 class Pairs:
-    """Every reward of every pair, remembered; it counts less by the factor `forgetting` in each later round."""
+    """All rewards of all pairs; a reward counts less by the factor `forgetting` in each later round."""
 
     def __init__(self, m, k, forgetting=1.0):
         self.seen = [[[] for _ in range(k)] for _ in range(m)]  # rounds and rewards
@@ -36,10 +36,13 @@ class Pairs:
 
 
 class Twin:
-    """What every twin is given, and the rewards of every pair, which it keeps unless it has an `observe` of its own.
+    """A base class that stores what every twin is given, and the rewards of all pairs unless `observe` is overridden.
 
-    Random numbers are handed in: `normal` and `uniform` return nested lists of the shape that they are asked for.
+    `normal` and `uniform` return random numbers as nested lists of a given shape.
     """
+
+    tolerance = 1e-9  # of the difference between its policies and the learner's
+    informed = True  # sees the opponent's action
 
     def __init__(self, m, k, horizon, payoff_range, normal, uniform, forgetting=1.0, **hyper_parameters):
         self.m, self.k, self.T, self.forgetting = m, k, horizon, forgetting
@@ -54,8 +57,41 @@ class Twin:
     def observe(self, t, action, opponent, reward):
         self.pairs.add(action, opponent, reward)
 
+    def unit(self, reward):
+        return (reward - self.low) / (self.high - self.low)
 
-class EpsilonGreedyTwin(Twin):
+    def matrix(self, entry):
+        """The matrix of entry(i, j) for all pairs."""
+        return [[entry(i, j) for j in range(self.k)] for i in range(self.m)]
+
+
+class Bandit(Twin):
+    informed = False
+
+
+def maximin(B, weight=None):
+    """The maximin strategy; of several, that of least mean weight, by default one that leans to the first actions."""
+    weight = [sqrt(i / len(B)) for i in range(len(B))] if weight is None else weight
+    return [float(x) for x in solve_exactly(B, weight).row]
+
+
+def softmax(scores, eta):
+    weights = [exp(eta * (score - max(scores))) for score in scores]
+    return [weight / fsum(weights) for weight in weights]
+
+
+def in_proportion(weights):
+    """The policy in proportion to the positive weights, uniform if there are none."""
+    positive = [max(0.0, weight) for weight in weights]
+    total = fsum(positive)
+    return [weight / total if total > 0 else 1 / len(weights) for weight in positive]
+
+
+def pure(best, m):
+    return [1.0 if i == best else 0.0 for i in range(m)]
+
+
+class EpsilonGreedyTwin(Bandit):
     def start(self, explore=5.0):
         self.explore = explore
         self.rewards = [[] for _ in range(self.m)]
@@ -67,48 +103,22 @@ class EpsilonGreedyTwin(Twin):
         return [(1 - epsilon) * (1 if i == best else 0) + epsilon / self.m for i in range(self.m)]
 
     def observe(self, t, action, opponent, reward):
-        assert opponent is None
         self.rewards[action].append(reward)
 
 
 class UcbTwin(Twin):
+    tolerance = 1e-7
+
     def start(self, ties="first"):
         self.ties = ties
 
     def policy(self, t):
-        B = [[0.0] * self.k for _ in range(self.m)]
-        for i in range(self.m):
-            for j in range(self.k):
-                n = max(1, self.pairs.count(i, j))
-                B[i][j] = self.pairs.mean(i, j) + sqrt(2 * log(2 * self.T**2 * self.m * self.k) / n)
-        weight = [sqrt(i / self.m) for i in range(self.m)] if self.ties == "first" else self.uniform(self.m)
-        return [float(x) for x in solve_exactly(B, weight).row]
+        L = log(2 * self.T**2 * self.m * self.k)
+        B = self.matrix(lambda i, j: self.pairs.mean(i, j) + sqrt(2 * L / max(1, self.pairs.count(i, j))))
+        return maximin(B, None if self.ties == "first" else self.uniform(self.m))
 
 
-class CoeblTwin(Twin):
-    def start(self, c=8.0, mutation="gaussian", selection="elitist"):
-        self.c, self.mutation, self.selection = c, mutation, selection
-        self.x = [1 / self.m] * self.m
-
-    def policy(self, t):
-        z = self.normal(self.m, self.k)
-        B = [[0.0] * self.k for _ in range(self.m)]
-        for i in range(self.m):
-            for j in range(self.k):
-                n = self.pairs.count(i, j)
-                bonus = sqrt(self.c * log(2 * self.T**2 * self.m * self.k) / (max(1, n) + 1))
-                deviation = 1 / max(1, n) if self.mutation == "gaussian" else sqrt(1 / (1 + n))
-                B[i][j] = self.pairs.mean(i, j) + bonus + deviation * z[i][j]
-        new = [float(x) for x in solve_exactly(B, [0] * self.m).row]
-        if self.selection == "none" or self.fitness(new, B) > self.fitness(self.x, B):
-            self.x = new
-        return self.x
-
-    def fitness(self, x, B):
-        return min(fsum(x[i] * B[i][j] for i in range(self.m)) for j in range(self.k))
-
-
-class Exp3Twin(Twin):
+class Exp3Twin(Bandit):
     def start(self, rewards="unit", released=False):
         self.rewards, self.released = rewards, released
         self.S = [0.0] * self.m
@@ -116,22 +126,19 @@ class Exp3Twin(Twin):
     def policy(self, t):
         m = self.m
         gamma = min(1, sqrt(m * log(m) / t))
-        eta = sqrt(2 * log(m) / (t * m))
-        total = fsum(exp(eta * s) for s in self.S)
-        self.P = [(1 - gamma) * exp(eta * s) / total + gamma / m for s in self.S]
+        self.P = [(1 - gamma) * p + gamma / m for p in softmax(self.S, sqrt(2 * log(m) / (t * m)))]
         return self.P
 
     def observe(self, t, action, opponent, reward):
-        assert opponent is None
         if self.released:
             self.S[action] += (1 - reward) / self.P[action]
             return
-        X = reward if self.rewards == "raw" else (reward - self.low) / (self.high - self.low)
+        X = reward if self.rewards == "raw" else self.unit(reward)
         for i in range(self.m):
             self.S[i] += 1 - (1 if i == action else 0) * (1 - X) / self.P[i]
 
 
-class Exp3IxTwin(Twin):
+class Exp3IxTwin(Bandit):
     def start(self, released=False):
         self.released = released
         self.x = [1 / self.m] * self.m
@@ -140,9 +147,8 @@ class Exp3IxTwin(Twin):
         return self.x
 
     def observe(self, t, action, opponent, reward):
-        assert opponent is None
         eta, beta, epsilon = t ** (-5 / 8), t ** (-3 / 8), t ** (-1 / 8)
-        sigma = reward if self.released else (self.high - reward) / (self.high - self.low)
+        sigma = reward if self.released else 1 - self.unit(reward)
         weights = []
         for a in range(self.m):
             g = (1 if a == action else 0) * sigma / (self.x[a] + beta) + epsilon * log(self.x[a])
@@ -150,69 +156,85 @@ class Exp3IxTwin(Twin):
         self.x = project_by_bisection(weights, 1 / (self.m * t**2))
 
 
-class OtsHedgeTwin(Twin):
-    def start(self, draws=10):
-        self.draws = draws
+class HedgeTwin(Bandit):
+    def start(self):
         self.S = [0.0] * self.m
 
     def policy(self, t):
-        eta = sqrt(8 * log(self.m) / self.T)
-        total = fsum(exp(eta * s) for s in self.S)
-        self.x = [exp(eta * s) / total for s in self.S]
+        return softmax(self.S, sqrt(8 * log(self.m) / self.T))
+
+    def observe(self, t, action, opponent, reward, payoffs):
+        self.gain(payoffs)
+
+    def gain(self, payoffs):
+        self.S = [score + self.unit(payoff) for score, payoff in zip(self.S, payoffs, strict=True)]
+
+    def clipped(self, payoff):
+        return min(self.high, max(self.low, payoff))
+
+
+class RegretMatchingTwin(Bandit):
+    def start(self, plus=False):
+        self.plus = plus
+        self.R = [0.0] * self.m
+
+    def policy(self, t):
+        self.x = in_proportion(self.R)
         return self.x
 
-    def imagine(self, opponent):
+    def observe(self, t, action, opponent, reward, payoffs):
+        earned = fsum(x * payoff for x, payoff in zip(self.x, payoffs, strict=True))
+        self.R = [regret + payoff - earned for regret, payoff in zip(self.R, payoffs, strict=True)]
+        if self.plus:
+            self.R = [max(0.0, regret) for regret in self.R]
+
+
+class OtsHedgeTwin(HedgeTwin):
+    informed = True
+
+    def start(self, draws=10):
+        super().start()
+        self.draws = draws
+
+    def observe(self, t, action, opponent, reward):
         z = self.normal(self.draws, self.m)
         payoffs = []
         for i in range(self.m):
             n = self.pairs.count(i, opponent)
             mean, deviation = self.pairs.total(i, opponent) / (n + 1), sqrt(1 / (n + 1))
-            largest = max(mean + deviation * z[draw][i] for draw in range(self.draws))
-            payoffs.append(min(self.high, max(self.low, largest)))
-        return payoffs
-
-    def observe(self, t, action, opponent, reward):
-        u = self.imagine(opponent)
-        for i in range(self.m):
-            self.S[i] += (u[i] - self.low) / (self.high - self.low)
+            payoffs.append(self.clipped(max(mean + deviation * z[draw][i] for draw in range(self.draws))))
+        self.gain(payoffs)
         self.pairs.add(action, opponent, reward)
 
 
 class OtsRmTwin(OtsHedgeTwin):
     def policy(self, t):
-        positive = [max(0.0, regret) for regret in self.S]
-        total = fsum(positive)
-        self.x = [p / total for p in positive] if total > 0 else [1 / self.m] * self.m
+        self.x = in_proportion(self.S)
         return self.x
 
-    def observe(self, t, action, opponent, reward):
-        u = self.imagine(opponent)
-        earned = fsum(self.x[i] * u[i] for i in range(self.m))
-        for i in range(self.m):
-            self.S[i] += u[i] - earned
-        self.pairs.add(action, opponent, reward)
+    def gain(self, payoffs):
+        earned = fsum(x * payoff for x, payoff in zip(self.x, payoffs, strict=True))
+        self.S = [regret + payoff - earned for regret, payoff in zip(self.S, payoffs, strict=True)]
 
 
-class GpMwTwin(Twin):
+class GpMwTwin(HedgeTwin):
+    informed = True
+
     def start(self, beta=2.0, kernel="independent"):
+        super().start()
         self.beta = beta
         self.smooth = rbf(self.m, self.k) if kernel == "rbf" else None
         self.visits = []
-        self.S = [0.0] * self.m
-
-    def policy(self, t):
-        eta = sqrt(8 * log(self.m) / self.T)
-        total = fsum(exp(eta * s) for s in self.S)
-        return [exp(eta * s) / total for s in self.S]
 
     def observe(self, t, action, opponent, reward):
         ages = [len(self.visits) - past for past in range(len(self.visits))]
         noise = [1.0 if self.smooth else self.forgetting ** (1 - age) for age in ages]  # old rewards are noisier
+        payoffs = []
         for i in range(self.m):
             pair = (i, opponent, len(self.visits))
             mean, deviation = dense_gaussian_process(self.visits, pair, self.kernel, noise)
-            u = min(self.high, max(self.low, mean + self.beta * deviation))
-            self.S[i] += (u - self.low) / (self.high - self.low)
+            payoffs.append(self.clipped(mean + self.beta * deviation))
+        self.gain(payoffs)
         self.visits.append((action, opponent, len(self.visits), reward))
 
     def kernel(self, a, b):
@@ -222,11 +244,25 @@ class GpMwTwin(Twin):
         return 1.0 if a[:2] == b[:2] else 0.0
 
 
-class KLearningTwin(Twin):
+class ThompsonTwin(Twin):
+    tolerance = 1e-7
+
     def policy(self, t):
-        variance = np.array([[1 / (self.pairs.count(i, j) + 1) for j in range(self.k)] for i in range(self.m)])
-        total = np.array([[self.pairs.total(i, j) for j in range(self.k)] for i in range(self.m)])
-        return minimise_entropic(total * variance, variance)[1].tolist()
+        z = self.normal(self.m, self.k)
+
+        def drawn(i, j):
+            n = self.pairs.count(i, j)
+            return self.pairs.total(i, j) / (n + 1) + sqrt(1 / (n + 1)) * z[i][j]
+
+        return maximin(self.matrix(drawn))
+
+
+class KLearningTwin(Twin):
+    tolerance = 1e-5  # SciPy's general optimiser is no better than that
+
+    def policy(self, t):
+        variance = np.array(self.matrix(lambda i, j: 1 / (self.pairs.count(i, j) + 1)))
+        return minimise_entropic(np.array(self.matrix(self.pairs.total)) * variance, variance)[1].tolist()
 
 
 def minimise_entropic(mean, variance):
@@ -300,7 +336,7 @@ def project_by_bisection(weights, floor):
     return [max(floor, high * w) for w in weights]
 
 
-class TsallisInfTwin(Twin):
+class TsallisInfTwin(Bandit):
     def start(self, rate=0.5):
         self.rate = rate
         self.S = [0.0] * self.m  # estimated total reward
@@ -319,79 +355,31 @@ class TsallisInfTwin(Twin):
         return self.p
 
     def observe(self, t, action, opponent, reward):
-        assert opponent is None
-        r = 2 * (reward - self.low) / (self.high - self.low) - 1
+        r = 2 * self.unit(reward) - 1
         for i in range(self.m):
             self.S[i] += 1 - (1 if i == action else 0) * (1 - r) / self.p[i]
 
 
-class ThompsonTwin(Twin):
-    def policy(self, t):
-        z = self.normal(self.m, self.k)
-        B = [[0.0] * self.k for _ in range(self.m)]
-        for i in range(self.m):
-            for j in range(self.k):
-                n = self.pairs.count(i, j)
-                B[i][j] = self.pairs.total(i, j) / (n + 1) + sqrt(1 / (n + 1)) * z[i][j]
-        return [float(x) for x in solve_exactly(B, [0] * self.m).row]
-
-
-class HedgeTwin(Twin):
-    def start(self):
-        self.S = [0.0] * self.m
-
-    def policy(self, t):
-        eta = sqrt(8 * log(self.m) / self.T)
-        total = fsum(exp(eta * s) for s in self.S)
-        return [exp(eta * s) / total for s in self.S]
-
-    def observe(self, t, action, opponent, reward, payoffs):
-        assert opponent is None
-        for i in range(self.m):
-            self.S[i] += (payoffs[i] - self.low) / (self.high - self.low)
-
-
-class RegretMatchingTwin(Twin):
-    def start(self, plus=False):
-        self.plus = plus
-        self.R = [0.0] * self.m
-
-    def policy(self, t):
-        total = fsum(max(0.0, r) for r in self.R)
-        self.x = [max(0.0, r) / total if total > 0 else 1 / self.m for r in self.R]
-        return self.x
-
-    def observe(self, t, action, opponent, reward, payoffs):
-        assert opponent is None
-        earned = fsum(self.x[i] * payoffs[i] for i in range(self.m))
-        for i in range(self.m):
-            self.R[i] += payoffs[i] - earned
-            if self.plus:
-                self.R[i] = max(0.0, self.R[i])
-
-
-class Exp3IxNeuTwin(Twin):
+class Exp3IxNeuTwin(Bandit):
     def start(self):
         self.L = [0.0] * self.m
 
     def policy(self, t):
         self.eta = sqrt(2 * log(self.m) / (self.m * self.T))
-        total = fsum(exp(-self.eta * x) for x in self.L)
-        self.p = [exp(-self.eta * x) / total for x in self.L]
+        self.p = softmax([-loss for loss in self.L], self.eta)
         return self.p
 
     def observe(self, t, action, opponent, reward):
-        assert opponent is None
-        loss = (self.high - reward) / (self.high - self.low)
-        loss = 0.0 if loss < 0 else 1.0 if loss > 1 else loss
+        loss = min(1.0, max(0.0, 1 - self.unit(reward)))
         self.L[action] += loss / (self.p[action] + self.eta / 2)
 
 
 class MaximinUcbTwin(Twin):
+    tolerance = 0
+
     def policy(self, t):
-        worst = [min(self.bound(i, j) for j in range(self.k)) for i in range(self.m)]
-        best = worst.index(max(worst))
-        return [1.0 if i == best else 0.0 for i in range(self.m)]
+        worst = [min(row) for row in self.matrix(self.bound)]
+        return pure(worst.index(max(worst)), self.m)
 
     def bound(self, i, j):
         n, delta = self.pairs.count(i, j), 1 / self.T
@@ -401,26 +389,26 @@ class MaximinUcbTwin(Twin):
 
 
 class ExploreThenCommitTwin(Twin):
+    tolerance = 1e-7
+
     def start(self, visits=5):
         self.exploration = visits * self.m * self.k
-        self.turn = []  # what is left of it
+        self.turn = []  # the actions that are left of it
 
     def policy(self, t):
-        if t <= self.exploration:
-            if not self.turn:
-                draws = self.uniform(self.m)
-                self.turn = sorted(range(self.m), key=lambda i: draws[i])
-            best = self.turn.pop(0)
-            return [1.0 if i == best else 0.0 for i in range(self.m)]
-        means = [[self.pairs.mean(i, j) for j in range(self.k)] for i in range(self.m)]
-        return [float(x) for x in solve_exactly(means, [sqrt(i / self.m) for i in range(self.m)]).row]
+        if t > self.exploration:
+            return maximin(self.matrix(self.pairs.mean))
+        if not self.turn:
+            draws = self.uniform(self.m)
+            self.turn = sorted(range(self.m), key=lambda i: draws[i])
+        return pure(self.turn.pop(0), self.m)
 
     def observe(self, t, action, opponent, reward):
         if t <= self.exploration:
             self.pairs.add(action, opponent, reward)
 
 
-class MmdTwin(Twin):
+class MmdTwin(Bandit):
     def start(self, rate=0.3, temperature=0.3):
         self.rate, self.temperature = rate, temperature
         self.x = [1 / self.m] * self.m
@@ -429,17 +417,15 @@ class MmdTwin(Twin):
         return self.x
 
     def observe(self, t, action, opponent, reward):
-        assert opponent is None
         eta, tau = self.rate * t ** (-1 / 2), self.temperature * t ** (-1 / 4)
-        r = (reward - self.low) / (self.high - self.low)
         weights = []
         for i in range(self.m):
-            q = 1 - (1 if i == action else 0) * (1 - r) / (self.x[i] + eta / 2)
+            q = 1 - (1 if i == action else 0) * (1 - self.unit(reward)) / (self.x[i] + eta / 2)
             weights.append((self.x[i] * (1 / self.m) ** (eta * tau) * exp(eta * q)) ** (1 / (1 + eta * tau)))
-        self.x = [w / fsum(weights) for w in weights]
+        self.x = in_proportion(weights)
 
 
-class BlumMansourTwin(Twin):
+class BlumMansourTwin(Bandit):
     """Around m twins of the bandit inside, each of which is told the probability that the action had."""
 
     def start(self, twin=None, probability=None, **hyper_parameters):
@@ -458,13 +444,12 @@ class BlumMansourTwin(Twin):
         return self.p
 
     def observe(self, t, action, opponent, reward):
-        assert opponent is None
         for i, copy in enumerate(self.copies):
             setattr(copy, self.probability, self.p)
             copy.observe(ceil(t / self.m), action, None, self.high - self.p[i] * (self.high - reward))
 
 
-class HartMasColellTwin(Twin):
+class HartMasColellTwin(Bandit):
     def start(self, inertia=1.0, explore=1.0, decay=0.24):
         self.inertia, self.explore, self.decay = inertia, explore, decay
         self.history = []  # of actions, policies and rewards from -1 to 1
@@ -484,7 +469,6 @@ class HartMasColellTwin(Twin):
         return self.p
 
     def observe(self, t, action, opponent, reward):
-        assert opponent is None
         self.history.append((action, self.p, (2 * reward - self.high - self.low) / (self.high - self.low)))
 
 
@@ -493,18 +477,15 @@ class FictitiousPlayTwin(Twin):
         self.c = c
 
     def policy(self, t):
-        score = []
-        for i in range(self.m):
-            terms = []
-            for j in range(self.k):
-                seen = fsum(self.pairs.count(a, j) for a in range(self.m))
-                n, mean = self.pairs.count(i, j), self.pairs.mean(i, j)
-                if self.c:
-                    mean = min(self.high, mean + sqrt(self.c * log(t + 1) / n)) if n else self.high
-                terms.append(seen * mean)
-            score.append(fsum(terms))
-        best = [abs(s - max(score)) < 1e-9 for s in score]
-        return [b / sum(best) for b in best]
+        def term(i, j):
+            seen = fsum(self.pairs.count(a, j) for a in range(self.m))
+            n, mean = self.pairs.count(i, j), self.pairs.mean(i, j)
+            if self.c:
+                mean = min(self.high, mean + sqrt(self.c * log(t + 1) / n)) if n else self.high
+            return seen * mean
+
+        score = [fsum(row) for row in self.matrix(term)]
+        return in_proportion([float(abs(s - max(score)) < 1e-9) for s in score])
 
 
 def determinant(matrix):
