@@ -1,6 +1,6 @@
 """Other zero-sum solvers, for comparison: each a function that imports its library and returns payoffs -> value.
 
-A peer is measured in a process of its own: some of these libraries carry different builds of the same shared library.
+Each peer is measured in a separate process: some of these libraries carry different builds of the same shared library.
 """
 
 from __future__ import annotations

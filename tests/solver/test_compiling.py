@@ -3,10 +3,12 @@
 import io
 import os
 import pickle
+import re
 import shutil
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,6 +67,12 @@ def test_the_folder_is_that_of_these_sources():
     assert cache.default_folder().name.endswith(cache.digest(cache.SOURCES))
     for kernel in (simplex.solve_batch, lockstep.solve_small):
         assert kernel._cache._folders[0] == cache.default_folder()
+
+
+def test_the_page_of_the_solver_lists_every_source():
+    page = (Path(__file__).parents[2] / "docs" / "solver.md").read_text()
+    listed = re.findall(r"^\| `(\w+\.py)` \|", page, re.MULTILINE)
+    assert sorted(listed) == sorted(path.name for path in cache.SOURCES.glob("[!_]*.py"))
 
 
 def test_the_first_parent_that_is_writable_is_taken(sources, tmp_path):

@@ -21,6 +21,10 @@ def hilbert(random, m, n):
     return 1 / (1 + random.permutation(m)[:, None] + random.permutation(n))
 
 
+def one_hot(random, m, n):
+    return np.eye(1, m * n, random.integers(m * n)).reshape(m, n)
+
+
 FAMILIES = {
     "wild rows, 5 digits": lambda random, m, n: wild(random, m, n, rows=5),
     "wild columns, 5 digits": lambda random, m, n: wild(random, m, n, columns=5),
@@ -45,9 +49,20 @@ FAMILIES = {
     "scale of 1e-300": lambda random, m, n: 1e-300 * random.normal(size=(m, n)),
     "scale of 1e300": lambda random, m, n: 1e300 * random.normal(size=(m, n)),
     "duplicated rows": lambda random, m, n: random.normal(size=(m, n))[random.integers(m, size=m)],
+    "constant": lambda random, m, n: np.full((m, n), 3.0),
+    "zero": lambda random, m, n: np.zeros((m, n)),
+    "one hot": one_hot,
+    "tied but for one": lambda random, m, n: 1 + 1e-12 * one_hot(random, m, n),
+    "blocks": lambda random, m, n: np.where(
+        np.equal.outer(np.arange(m) < m // 2, np.arange(n) < n // 2), random.normal(size=(m, n)) + 2, 0.0
+    ),
+    "signs": lambda random, m, n: random.choice([-1.0, 1.0], size=(m, n)),
+    "skew": lambda random, m, n: np.sign(np.subtract.outer(np.arange(m), np.arange(n))).astype(float),
 }
+WILD = [name for name in FAMILIES if "wild" in name]
 SMALL = [(1, 7), (7, 1), (2, 2), (5, 3), (4, 6)]
-LARGE = [(3, 250), (24, 20), (40, 60), (60, 60)]
+MANY = [(2, 3), (3, 3), (4, 7), (7, 4), (8, 8)]
+LARGE = [(1, 500), (500, 1), (300, 2), (3, 250), (24, 20), (40, 60), (60, 60)]
 
 
 def games(family, count, m, n):
@@ -72,16 +87,20 @@ def test_small_games_are_worth_what_exact_fractions_say(family, m, n):
         assert abs(value - exact) <= 1e-9 * np.ptp(payoff) + rounding
 
 
-@pytest.mark.parametrize(("m", "n"), LARGE)
-@pytest.mark.parametrize("family", FAMILIES)
-def test_large_games_are_certified(family, m, n):
-    check(games(family, 4, m, n))
-
-
-@pytest.mark.parametrize("family", [name for name in FAMILIES if "wild" in name])
-def test_games_of_wild_scale_are_certified(family):
-    """At 100 x 100, one in six of these used to end with a SolveError."""
-    check(games(family, 12, 100, 100))
+@pytest.mark.parametrize(
+    ("family", "count", "m", "n"),
+    [(family, 4, m, n) for family in FAMILIES for m, n in LARGE]
+    + [(family, 12, 100, 100) for family in WILD]  # one in six of these used to end with a SolveError
+    + [
+        pytest.param(family, count, m, n, marks=pytest.mark.slow)
+        for family in FAMILIES
+        for count, shapes in ((400, [(20, 20), (60, 60), (100, 100)]), (10_000, MANY))
+        for m, n in shapes
+    ],
+)
+def test_games_are_certified(family, count, m, n):
+    """The slow ones are 1.4 million small games, and 33,600 large ones."""
+    check(games(family, count, m, n))
 
 
 @pytest.mark.parametrize(
@@ -112,21 +131,6 @@ def test_a_warm_start_walk_equals_solving_again(family, m, n):
             assert abs(found.value[k] - again.value[k]) <= 2e-9 * np.ptp(payoff) + rounding
         i, j = random.integers(m), random.integers(n)
         batch[:, i, j] = other[:, i, j]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [20, 60, 100])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_many_more_games_are_certified(family, size):
-    check(games(family, 400, size, size))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", [(2, 3), (3, 3), (4, 7), (7, 4), (8, 8)])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_million_small_games_are_certified(family, shape):
-    """10,000 of each family and shape: a million in all."""
-    check(games(family, 10_000, *shape))
 
 
 def test_small_numbers_that_are_not_zero_do_not_need_a_second_method():

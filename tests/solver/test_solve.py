@@ -1,4 +1,7 @@
-"""`solve` and `maximin`: certified, equal to independent solvers, indifferent to units, order and seat."""
+"""`solve` and `maximin`: certified, equal to independent solvers, indifferent to units, order and seat.
+
+Ill-conditioned and degenerate games are in test_nasty.py.
+"""
 
 import numpy as np
 import pytest
@@ -93,39 +96,6 @@ def test_duplicated_and_dominated_actions_change_nothing(A, margin):
     worse_column = np.vstack([A, A[-1:], worse_row])[:, :1] + margin
     larger = np.hstack([np.vstack([A, A[-1:], worse_row]), worse_column])
     assert solve(larger).value == pytest.approx(solve(A).value, abs=1e-9)
-
-
-def _block(random):
-    A = np.zeros((40, 60))
-    A[:20, :30] = random.normal(size=(20, 30)) + 2
-    A[20:, 30:] = random.normal(size=(20, 30)) + 1
-    return A
-
-
-NASTY = {  # besides the families of test_nasty.py
-    "constant": lambda random: np.full((30, 30), 3.0),
-    "zero": lambda random: np.zeros((5, 4)),
-    "one hot": lambda random: np.eye(1, 900, 451).reshape(30, 30),
-    "tied but for one": lambda random: np.ones((50, 50)) + 1e-12 * np.eye(1, 2500, 77).reshape(50, 50),
-    "block": _block,
-    "1 x n": lambda random: random.normal(size=(1, 500)),
-    "n x 1": lambda random: random.normal(size=(500, 1)),
-    "2 x 300": lambda random: random.normal(size=(2, 300)),
-    "300 x 2": lambda random: random.normal(size=(300, 2)),
-    "signs": lambda random: random.choice([-1.0, 1.0], size=(80, 70)),
-    "skew": lambda random: np.triu(np.ones((64, 64)), 1) - np.tril(np.ones((64, 64)), -1),
-}
-
-
-@pytest.mark.parametrize("family", NASTY)
-def test_nasty_families(family):
-    random = np.random.default_rng(5)
-    A = NASTY[family](random)
-    solution = solve(A)
-    certify(A, solution.row, solution.column, solution.value)
-    assert solution.gap <= 1e-9
-    mirrored = solve(-A.T)
-    certify(A, mirrored.column, mirrored.row, -mirrored.value)
 
 
 def test_known_solution_of_a_non_square_game():
