@@ -66,6 +66,7 @@ MISTAKES = [  # words of the command, part of the line
     (["run", "broken.csv", "--out", "new"], "broken.csv: this is not a study file, which is TOML. For an example: c"),
     (["mach"], " See: coebl --help"),
     (["solve", "diagonal"], "diagonal needs n; accepted: diagonal:n=...,space=indices,binary=false,mask=true.\n"),
+    (["solve", "genomes.py:payoff"], "genomes.py:payoff has no exact value for 12 genes; accepted: at most 10 genes"),
     (["solve", "flat.json"], "flat.json: payoff has 1 dimension; accepted: a matrix"),
     (["check", "syntax.py:Mine"], "syntax.py, line 2: SyntaxError: invalid syntax; fix the file."),
     ([*PLAY, "--seeds", "0"], "--seeds is 0; accepted: an integer, 1 .. 1,000,000."),
@@ -100,6 +101,7 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, message, coebl)
     (tmp_path / "huge.csv").write_text("8e307,-8e307\n-8e307,8e307\n")
     (tmp_path / "labels.csv").write_text('"a\nb","a\nb"\n1,2\n')
     (tmp_path / "own.py").write_text(MINE)
+    (tmp_path / "genomes.py").write_text("def payoff(x, y, n: int = 12):\n    return x[..., 0] * y[..., 0]\n")
     (tmp_path / "flat.json").write_text("[1, 2]")
     (tmp_path / "syntax.py").write_text("x = 1\ny = = 2\n")
     (tmp_path / "nameless.py").write_text("from coebl.metrics import Metric\n")

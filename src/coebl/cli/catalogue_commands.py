@@ -123,8 +123,7 @@ def show_command(subject: Subject) -> None:
                 print(f"{printable(seat)}: payoffs in {low:g} .. {high:g}, security {game.security(seat).value:.10g}")
         else:
             low, high = game.payoff_range
-            value = "not known" if "value" in getattr(game, "unknown", ()) else tidy_value(game)
-            print(f"value {value}; payoffs in {low:g} .. {high:g}")
+            print(f"value {tidy_value(game)}; payoffs in {low:g} .. {high:g}")
         if game.spec:
             _print_description(games.GAMES[split_spec(game.spec).name])
     elif kind == learners.LEARNERS.kind:
@@ -249,8 +248,9 @@ def solve_command(
             _print_equilibria(loaded, as_json)
             return
         if isinstance(loaded, games.GenomeGame):  # whose equilibria have 2^n entries, and are not printed
+            value = loaded.value  # an error, before anything is printed, if it is not known
             if as_json:
-                print(json.dumps({"name": name, "value": loaded.value, "genes": loaded.n}))
+                print(json.dumps({"name": name, "value": value, "genes": loaded.n}))
                 return
             print(f"{printable(name)}: two genomes of {loaded.n} genes")
             print(f"value to the row player  {tidy_value(loaded)}")
@@ -295,18 +295,14 @@ def _print_equilibria(game: games.TensorGame, as_json: bool) -> None:
     print(f"{printable(game.spec or game.name)}: {' x '.join(map(str, game.shape))}")
     for number, profile in enumerate(found, 1):
         print(f"\nequilibrium {number}, certified to {profile.regret:.1e} of the payoff range")
-        for seat, labels, strategy, payoff in zip(
-            game.seats, game.labels, profile.strategies, profile.payoffs, strict=True
-        ):
+        players = zip(game.seats, game.labels, profile.strategies, profile.payoffs, strict=True)
+        for seat, labels, strategy, payoff in players:
             print(f"{printable(seat)} earns {payoff:.6g}")
             _print_strategy(labels, strategy.tolist())
     earned = ", ".join(f"{payoff:.6g}" for payoff in best.payoffs)
     print(f"\nthe correlated equilibrium that pays most in all, certified to {max(best.regret, best.gap):.1e}")
     print(f"the players earn {earned}")
-    names = [
-        " ".join(own[a] for own, a in zip(game.labels, at, strict=True))
-        for at in itertools.product(*map(range, game.shape))
-    ]
+    names = [" ".join(labels) for labels in itertools.product(*game.labels)]
     _print_strategy(names, [chance if chance > 1e-9 else 0.0 for chance in best.joint.ravel().tolist()])
 
 

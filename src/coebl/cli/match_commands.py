@@ -193,10 +193,6 @@ def _plain(estimate: statistics.Estimate | None, *keys: str) -> dict[str, float 
     return {key: finite(getattr(estimate, key, None)) for key in keys or ("mean", "low", "high", "sd")}
 
 
-def _lacks_value(match: engine.Match) -> bool:
-    return "value" in getattr(match.game, "unknown", ())
-
-
 def _match_summary(
     result: engine.Result,
     estimates: dict[str, statistics.Estimate | None],
@@ -212,7 +208,7 @@ def _match_summary(
         "device": result.device,
         "noise": str(match.game.noise),
         "first_seed": int(result.seeds[0]),
-        "value": None if _lacks_value(match) else cast("games.Game", match.game).value,
+        "value": None if "value" in getattr(match.game, "unknown", ()) else cast("games.Game", match.game).value,
         **({"rewards": {seat: _plain(mean) for seat, mean in earned.items()}} if earned else {}),
         "metrics": {name: _plain(estimate) for name, estimate in estimates.items()},
     }
@@ -237,7 +233,7 @@ def _print_match(
         print_table(rows, right=["mean", "security"])
         print()
     else:
-        print(f"value of the game {'not known' if _lacks_value(match) else tidy_value(cast('games.Game', game))}\n")
+        print(f"value of the game {tidy_value(cast('games.ZeroSumGame', game))}\n")
     least, largest = game.ranges[0]
     titles = "mean", "95 % interval (Student)"
     rows = []

@@ -70,7 +70,9 @@ def interval_cells(
 
 
 def tidy_value(game: ZeroSumGame) -> str:
-    """Return the value of a game to ten digits; zero if it differs from zero only by rounding."""
+    """Return the value of a game to ten digits, zero if it differs from zero only by rounding; or "not known"."""
+    if "value" in getattr(game, "unknown", ()):
+        return "not known"
     low, high = game.payoff_range
     return f"{game.value if abs(game.value) > 1e-12 * (high - low) else 0.0:.10g}"
 
