@@ -1,6 +1,6 @@
 """The metrics' slow twins: one run, one round at a time, plain Python, each from its definition.
 
-Each takes the play of one run as a list of rounds (x, y, a, b, r) and returns the metric after the last of them.
+Each takes the play of one run, a list of rounds (x, y, a, b, r), and returns the metric after the last one.
 """
 
 import itertools
@@ -62,25 +62,13 @@ def gap(A, x, y):
 
 
 def exploitability(A, value, star, play):
-    x, y, _, _, _ = play[-1]
-    return gap(A, x, y)
+    return gap(A, *play[-1][:2])
 
 
 def average_exploitability(A, value, star, play):
     x = [sum(round_[0][i] for round_ in play) / len(play) for i in range(len(A))]
     y = [sum(round_[1][j] for round_ in play) / len(play) for j in range(len(A[0]))]
     return gap(A, x, y)
-
-
-def external_regret(A, value, star, play):
-    earned = sum(A[a][b] for _, _, a, b, _ in play)
-    return max(sum(A[i][b] for _, _, _, b, _ in play) for i in range(len(A))) - earned
-
-
-def column_external_regret(A, value, star, play):
-    """In the payoffs to the column player, -A."""
-    earned = sum(-A[a][b] for _, _, a, b, _ in play)
-    return max(sum(-A[a][j] for _, _, a, _, _ in play) for j in range(len(A[0]))) - earned
 
 
 # Of games of any number of players: payoffs are nested lists per player, a round of play is (policies, actions,
@@ -147,19 +135,23 @@ OF_TENSORS = {
 }
 
 
-def nash_conv(A, value, star, play):
-    return nash_conv_of([A, [[-a for a in row] for row in A]], 0, [((x, y), (a, b), (r, -r)) for x, y, a, b, r in play])
+def as_tensors(twin, seat=0):
+    """Return the twin of a zero-sum game, whose column player earns -A."""
 
+    def of_matrix(A, value, star, play):
+        rounds = [((x, y), (a, b), (r, -r)) for x, y, a, b, r in play]
+        return twin([A, [[-entry for entry in row] for row in A]], seat, rounds)
 
-def payoff(A, value, star, play):
-    return payoff_of([A], 0, [((x, y), (a, b), (r, -r)) for x, y, a, b, r in play])
-
-
-def swap_regret(A, value, star, play):
-    return swap_regret_of([A], 0, [((x, y), (a, b), (r, -r)) for x, y, a, b, r in play])
+    return of_matrix
 
 
 TWINS = {
+    "external_regret": as_tensors(external_regret_of),
+    "column_external_regret": as_tensors(external_regret_of, seat=1),
+    "nash_conv": as_tensors(nash_conv_of),
+    "swap_regret": as_tensors(swap_regret_of),
+    "payoff": as_tensors(payoff_of),
+} | {
     twin.__name__: twin
     for twin in (
         regret,
@@ -171,11 +163,6 @@ TWINS = {
         tv,
         exploitability,
         average_exploitability,
-        external_regret,
-        column_external_regret,
-        nash_conv,
-        swap_regret,
-        payoff,
     )
 }
 

@@ -65,19 +65,15 @@ class PdcoeaTwin(SearchTwin):
 
 
 class OnePairTwin(SearchTwin):
-    def start(self, chi=None):
-        self.chi = chi  # None: RLS-PD
+    def start(self, chi=1.0):
+        self.chi = chi
         [self.x], [self.y] = self.genomes(1, self.n), self.genomes(1, self.m)
 
+    def vary(self):
+        return *self.mutated([self.x], self.chi), *self.mutated([self.y], self.chi)
+
     def ask(self):
-        if self.chi is None:
-            [number] = self.uniform(1)
-            place, both = floor(number * (self.n + self.m)), self.x + self.y
-            both = [bit ^ (i == place) for i, bit in enumerate(both)]
-            self.x2, self.y2 = both[: self.n], both[self.n :]
-        else:
-            [self.x2] = self.mutated([self.x], self.chi)
-            [self.y2] = self.mutated([self.y], self.chi)
+        self.x2, self.y2 = self.vary()
         return [(self.x2, self.y), (self.x2, self.y2), (self.x, self.y2)]
 
     def tell(self, values):
@@ -88,10 +84,18 @@ class OnePairTwin(SearchTwin):
         return [self.x], [self.y]
 
 
-class LambdaCoeaTwin(SearchTwin):
-    def start(self, mutants, chi):
-        self.mutants, self.chi, self.turn = mutants, chi, "x"
-        [self.x], [self.y] = self.genomes(1, self.n), self.genomes(1, self.m)
+class RlsPdTwin(OnePairTwin):
+    def vary(self):
+        [number] = self.uniform(1)
+        place = floor(number * (self.n + self.m))
+        both = [bit ^ (i == place) for i, bit in enumerate(self.x + self.y)]
+        return both[: self.n], both[self.n :]
+
+
+class LambdaCoeaTwin(OnePairTwin):
+    def start(self, mutants=100, chi=0.6):
+        super().start(chi)
+        self.mutants, self.turn = mutants, "x"
 
     def ask(self):
         parent = self.x if self.turn == "x" else self.y
@@ -106,9 +110,6 @@ class LambdaCoeaTwin(SearchTwin):
             self.x, self.turn = self.offspring[winner], "y"
         else:
             self.y, self.turn = self.offspring[winner], "x"
-
-    def candidates(self):
-        return [self.x], [self.y]
 
 
 class CgaTwin(SearchTwin):

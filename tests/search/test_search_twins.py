@@ -1,4 +1,4 @@
-"""Every search does what its slow twin does, step by step, with genomes of two lengths."""
+"""Every search asks for the same pairs as its slow twin, step by step, with genomes of two lengths."""
 
 import numpy as np
 import pytest
@@ -8,42 +8,45 @@ from coebl.core.specs import split_spec
 from coebl.games import Bits
 from coebl.learners import LEARNERS, Seat, parse_learner
 from coebl.search import Pairs, Search, mutate
-from oracles.search import CgaTwin, LambdaCoeaTwin, OnePairTwin, PdcoeaTwin
+from learner_rules import arguments_of
+from oracles.search import CgaTwin, LambdaCoeaTwin, OnePairTwin, PdcoeaTwin, RlsPdTwin
 
 N, M = 5, 7
 SEEDS = [0, 5, 11]
 STEPS = 60
 TWINS = {
-    "pdcoea:population=9,chi=0.8": (PdcoeaTwin, {"population": 9, "chi": 0.8}),
-    "pdcoea:population=1,chi=0": (PdcoeaTwin, {"population": 1, "chi": 0.0}),
-    "rls-pd": (OnePairTwin, {}),
-    "1+1-coea": (OnePairTwin, {"chi": 1.0}),
-    "1+1-coea:chi=2.5": (OnePairTwin, {"chi": 2.5}),
-    "1-lambda-coea:mutants=6": (LambdaCoeaTwin, {"mutants": 6, "chi": 0.6}),
-    "1-lambda-coea:mutants=1,chi=3": (LambdaCoeaTwin, {"mutants": 1, "chi": 3.0}),
-    "cga": (CgaTwin, {}),
-    "cga:scale=0.3": (CgaTwin, {"scale": 0.3}),
+    "pdcoea:population=9,chi=0.8": PdcoeaTwin,
+    "pdcoea:population=1,chi=0": PdcoeaTwin,
+    "rls-pd": RlsPdTwin,
+    "1+1-coea": OnePairTwin,
+    "1+1-coea:chi=2.5": OnePairTwin,
+    "1-lambda-coea:mutants=6": LambdaCoeaTwin,
+    "1-lambda-coea:mutants=1,chi=3": LambdaCoeaTwin,
+    "cga": CgaTwin,
+    "cga:scale=0.3": CgaTwin,
 }
 WEIGHTS = np.random.default_rng(8).normal(size=(N, M)).round(1)
 
 
 def payoff(x, y):
-    """No symmetry, and many ties."""
+    """Return payoffs without symmetry, and with many ties."""
     return np.round(np.einsum("...i,ij,...j->...", 2.0 * x - 1, WEIGHTS, 2.0 * y - 1) / 4)
 
 
 def asked(search):
-    """The pairs of genomes that a search asks for, listed one to one."""
+    """Return the pairs of genomes that a search asks for, one by one."""
     pairs = Pairs(*search.ask())
     runs = np.arange(len(pairs.x))[:, None]
     return (pairs.x, pairs.y) if pairs.i is None else (pairs.x[runs, pairs.i], pairs.y[runs, pairs.j])
 
 
-def seat_of(seeds):
-    random = BatchRandom(seeds, learner_key(0))
-    return Seat(
-        runs=len(seeds), actions=N, opponent_actions=M, horizon=None, payoff_range=(-9, 9), random=random, space=Bits(N)
-    )
+def seat_of(random, runs, n=N, m=M):
+    sizes = {"runs": runs, "actions": n, "opponent_actions": m, "horizon": None}
+    return Seat(**sizes, payoff_range=(-9, 9), random=random, space=Bits(n))
+
+
+def started(spec):
+    return parse_learner(spec).seated(seat_of(BatchRandom(SEEDS, learner_key(0)), len(SEEDS)))
 
 
 def test_every_search_has_a_twin():
@@ -54,10 +57,10 @@ def test_every_search_has_a_twin():
 
 @pytest.mark.parametrize("spec", TWINS)
 def test_same_queries(spec):
-    make_twin, arguments = TWINS[spec]
-    search = parse_learner(spec).seated(seat_of(SEEDS))
+    search = started(spec)
     streams = [BatchRandom([seed], learner_key(0)) for seed in SEEDS]
-    twins = [make_twin(N, M, lambda k, s=s: s.uniform(k)[0].tolist(), **arguments) for s in streams]
+    draws = [lambda k, stream=stream: stream.uniform(k)[0].tolist() for stream in streams]
+    twins = [TWINS[spec](N, M, draw, **arguments_of(spec)) for draw in draws]
     noise = np.random.default_rng(3)
     for step in range(STEPS):
         x, y = asked(search)
@@ -78,7 +81,7 @@ def test_same_queries(spec):
 
 @pytest.mark.parametrize("spec", TWINS)
 def test_dropping_runs_leaves_the_others_as_they_are(spec):
-    whole, part = (parse_learner(spec).seated(seat_of(SEEDS)) for _ in range(2))
+    whole, part = started(spec), started(spec)
     for step in range(20):
         x, y = asked(whole)
         x2, y2 = asked(part)
@@ -89,30 +92,15 @@ def test_dropping_runs_leaves_the_others_as_they_are(spec):
         whole.tell(values)
         part.tell(values[kept])
         if step == 5:
-            seat = part.seat
-            seat.random.select([0, 2])
-            part.drop(np.array([0, 2]), seat_like(seat, 2))
-
-
-def seat_like(seat, runs):
-    return Seat(
-        runs=runs, actions=N, opponent_actions=M, horizon=None, payoff_range=(-9, 9), random=seat.random, space=Bits(N)
-    )
+            part.seat.random.select([0, 2])
+            part.drop(np.array([0, 2]), seat_of(part.seat.random, 2))
 
 
 @pytest.mark.parametrize(("count", "bits", "chi"), [(40, 13, 0.7), (3, 5, 5.0), (1, 200, 1.0), (7, 3, 0.05)])
 def test_mutation_flips_every_bit_with_its_probability(count, bits, chi):
     runs = 4000
-    seat = Seat(
-        runs=runs,
-        actions=bits,
-        opponent_actions=bits,
-        horizon=None,
-        payoff_range=(0, 1),
-        random=BatchRandom(range(runs), 3),
-    )
     genomes = np.zeros((runs, count, bits), np.int8)
-    mutate(seat, genomes, chi)
+    mutate(seat_of(BatchRandom(range(runs), 3), runs, bits, bits), genomes, chi)
     flipped, rate = genomes.reshape(runs, -1).astype(float), min(1.0, chi / bits)
     error = np.sqrt(rate * (1 - rate) / runs)
     assert abs(flipped.mean(axis=0) - rate).max() <= 5 * error  # each bit
