@@ -1,12 +1,12 @@
-"""Titles of learners, games and metrics, and the lines of learners: for tables, figures and the page.
+"""Titles of learners, games and metrics, and the line styles of learners: for tables, figures and the page.
 
 Titles are attributes of classes. Results may name a learner that is not registered here, such as one in a user's file:
-its title is the one that was stored with the results (`known_to`), or else its spec. No file is run for a title.
+its title is the one that was stored with the results (`known_to`), or else its spec. No file is run to find a title.
 
-Colour and dashes identify a learner in every figure; symbols identify its settings. A learner's class
-may name its slot in the palette (`colour`), which is stored with results. The other registered learners have the slots
-after the palette, in the order of the registry. Custom ones take the free slots, in the order of their names. Two
-learners that name the same slot are variants, and differ as two settings of one learner do.
+Colour and dashes identify a learner in every figure; symbols identify its settings. The class of a learner may declare
+its slot in the palette (`colour`), which is stored with results. The other registered learners have the slots after the
+palette, in the order of the registry. Custom learners take the free slots, in the order of their names. Two learners
+with the same slot are variants, which symbols distinguish like two settings of one learner.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class MetricWords:
 
 
 class UnknownMetric(MetricWords):
-    """A metric of which only the name is known."""
+    """The description of a metric that is known by its name only."""
 
     known = False
 
@@ -87,7 +87,7 @@ class Known:
 
     learners: Mapping[str, LearnerWords] = field(default_factory=dict)  # by spec
     metrics: Mapping[str, MetricWords] = field(default_factory=dict)  # by name
-    widths: Mapping[str, float] = field(default_factory=dict)  # of the payoff ranges, by game; the widest of any player
+    widths: Mapping[str, float] = field(default_factory=dict)  # of payoff ranges by game, the widest of any seat
 
 
 NOTHING = Known()
@@ -107,7 +107,7 @@ def known_of(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> Kn
 
 
 def known_to(results: object) -> Known:
-    """Return the descriptions that are stored with the results of a study; none for anything else.
+    """Return the descriptions that are stored with the results of a study; none for other data.
 
     >>> from coebl.study import Results
     >>> known_to(Results("results")).metrics["pseudo_regret"].title
@@ -135,24 +135,18 @@ def describe_learner(learner: Any) -> LearnerWords:
 
 
 def describe_metric(metric: Any) -> MetricWords:
-    """Return the description in the class of a metric, which may be a user's."""
-    return MetricWords(
-        title=str(metric.title),
-        definition=str(getattr(metric, "definition", "")),
-        formula=str(metric.formula),
-        meaning=str(metric.meaning),
-        cumulative=bool(metric.cumulative),
-        signed=bool(metric.signed),
-        better="higher" if metric.better == "higher" else "lower",
-        in_payoffs=bool(metric.in_payoffs),
-    )
+    """Return the description of a metric from its class, which may be user-defined."""
+    texts = ("title", "definition", "formula", "meaning")
+    words: dict[str, Any] = {key: str(getattr(metric, key, "")) for key in texts}
+    words |= {key: bool(getattr(metric, key)) for key in ("cumulative", "signed", "in_payoffs")}
+    return MetricWords(**words, better="higher" if metric.better == "higher" else "lower")
 
 
 # Learners
 
 
 def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:
-    """Return the description of a learner: that of its results, else of its class if it is registered, else none."""
+    """Return the description of a learner: from its results, else from its registered class, else an empty one."""
     entry = LEARNERS.registered(spec)
     words = known.learners.get(spec, LearnerWords(""))
     if entry is None or words.title:
@@ -173,7 +167,7 @@ def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING
 
 
 def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
-    """Return a distinct title for each learner; in a sweep all name their numbers.
+    """Return a distinct title for each learner; in a sweep every title has its number.
 
     >>> [title.replace("\u00a0", " ") for title in learner_titles(["coebl", "coebl:c=2", "ucb"]).values()]
     ['COEBL, c = 8', 'COEBL, c = 2', 'UCB']
@@ -255,7 +249,7 @@ def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep:
 
 
 def _arguments(spec: str, known: Known) -> dict[str, Hashable]:
-    """Return all parameters of a learner; if it is not registered here, those of the results or the spec."""
+    """Return all parameters of a learner; if it is not registered here, those in the results or in the spec."""
     if match := LEARNERS.known(spec):
         entry, arguments = match
         return entry.defaults | arguments
@@ -313,7 +307,7 @@ def _with_parameters(title: str, parameters: str) -> str:
 
 
 def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
-    """Return the description of a metric: that of its results, else of its class if it is registered, else its name.
+    """Return the description of a metric: from its results, else from its registered class, else its name as title.
 
     >>> metric_words("tv").title, metric_words("my_own").title
     ('TV distance', 'my own')
@@ -341,7 +335,7 @@ def metric_label(name: str, known: Known = NOTHING) -> str:
 Style = Mapping[str, Any]  # keywords of a matplotlib line
 
 # Six of Okabe and Ito's colours and two dark ones, which are distinguishable with any colour vision (the tests simulate
-# it); each with its dashes for grey print, in widths of the line. Dots are for the reference line.
+# it); each with its dashes, in line widths, for print without colours. Dots are for the reference line.
 PALETTE: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("#0072B2", ()),
     ("#D55E00", (6, 1.5)),
@@ -352,8 +346,8 @@ PALETTE: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("#882255", (4, 3)),
     ("#225522", (12, 2)),
 )
-FIRST_FREE = 4  # the first slot for custom learners that name none
-GREY = "#8C8C8C"  # of the learners that are not singled out, where there are more than the palette has colours
+FIRST_FREE = 4  # the first slot for custom learners that declare none
+GREY = "#8C8C8C"  # of learners without a slot in the palette, where there are more learners than colours
 SYMBOLS = {  # the page's names of symbols to matplotlib's markers
     "": "",
     "circle": "o",
@@ -411,7 +405,7 @@ def slot_look(slot: int) -> Look:
 
 
 def learner_style(spec: str, known: Known = NOTHING) -> Style:
-    """Return the keywords of the line of a learner that is drawn without other settings of it.
+    """Return the keywords of the line of a learner that is drawn in one setting only.
 
     >>> style = learner_style("exp3")
     >>> style["color"], style["linestyle"]
@@ -421,10 +415,11 @@ def learner_style(spec: str, known: Known = NOTHING) -> Style:
 
 
 def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOTHING) -> dict[str, Look]:
-    """Return the look of each learner, slot by slot, a sweep by its increasing number.
+    """Return the look of each learner, in the order of the slots, and of the numbers in a sweep.
 
-    The `plainest` are those that are drawn first; by default all are. If these are more learners than the palette has
-    colours, only those that name a colour, and custom ones, have theirs: the others are grey, and keep their dashes.
+    Of the settings of a learner, those in `plainest` come first, and the first has no symbol. If `plainest`, by default
+    all, are more learners than the palette has colours, only those that declare a slot, and custom ones, are coloured:
+    the others are grey, and keep their dashes.
 
     >>> found = looks(["coebl:c=2", "coebl:c=8", "ucb"])
     >>> [(spec, look.colour, look.symbol) for spec, look in found.items()]
@@ -451,8 +446,8 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
 def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
     """Return the slot of each learner by name.
 
-    It is the one that its class names; else, if it is registered, one after the palette; else a free one, of a colour
-    that as few as possible have.
+    It is the slot that the class declares; else, of a registered learner, one after the palette; else a free slot,
+    whose colour is used least.
     """
     slots: dict[str, int] = {}
     custom: list[str] = []
@@ -467,8 +462,6 @@ def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
             custom.append(name)
     for name in custom:
         used = Counter(slot_look(slot).colour for slot in slots.values())
-        free = (
-            slot for slot in range(FIRST_FREE, FIRST_FREE + len(PALETTE) + len(slots)) if slot not in slots.values()
-        )
-        slots[name] = min(free, key=lambda slot: used[slot_look(slot).colour])
+        free = {*range(FIRST_FREE, FIRST_FREE + len(PALETTE) + len(slots))} - {*slots.values()}
+        slots[name] = min(sorted(free), key=lambda slot: used[slot_look(slot).colour])
     return slots

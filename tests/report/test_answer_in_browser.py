@@ -46,18 +46,18 @@ def answer(driver, path):
 
 def test_the_answer_and_what_is_left_out_come_first(answer):
     assert answer.find(".kicker a").get_attribute("href") == "https://example.org/paper"
-    assert answer.find(".answer").text == "Does it win? No."
-    assert answer.find(".numbers").text == "It loses 1 of 2 matches that were run (3 in all)."
-    assert answer.find(".scores b").text == "plain"
+    assert answer.text(".answer") == "Does it win? No."
+    assert answer.text(".numbers") == "It loses 1 of 2 matches that were run (3 in all)."
+    assert answer.text(".scores b") == "plain"
     assert answer.find(".score").get_attribute("aria-label") == "0 hold, 1 undecided, 1 fail"
-    assert answer.find(".score").text.split() == ["1", "1"], "what does not occur has no bar"
-    assert answer.driver.find_elements("css selector", ".score")[1].text == "not run"
-    assert "Left out: 2 games. For all of it: coebl reproduce" in answer.find(".banner").text
-    assert answer.find("#citation-text").text == "@misc{demo}"
+    assert answer.text(".score").split() == ["1", "1"], "what does not occur has no bar"
+    assert answer.all(".score")[1].text == "not run"
+    assert "Left out: 2 games. For all of it: coebl reproduce" in answer.text(".banner")
+    assert answer.text("#citation-text") == "@misc{demo}"
 
 
 def test_every_number_of_a_claim_says_whose_it_is(answer):
-    cell = answer.driver.find_elements("css selector", ".claim")[2].find_element("css selector", "td")
+    cell = answer.all(".claim")[2].find_element("css selector", "td")
     assert cell.text == "fails 1/2", "of those that were run"
     assert cell.find_element("css selector", ".found").get_attribute("title").startswith("ucb on rps: the mean 0.005")
     assert cell.size["height"] <= 29, "a line each"
@@ -81,7 +81,7 @@ def test_the_heat_maps_have_one_scale(answer, source):
     largest = max(abs(cell["mean"]) for cell in cells)
     for cell in cells:
         assert abs(cell["shade"]) == pytest.approx((abs(cell["mean"]) / largest) ** 0.5)
-    assert answer.find("#maps-title").text == "Who beats COEBL?"
+    assert answer.text("#maps-title") == "Who beats COEBL?"
     checked = {cell["learner"]: cell["decided"] for cell in cells if (cell["panel"], cell["game"][0]) == ("plain", "R")}
     assert checked == {"UCB": False}, "as the claim decides"
     assert answer.find("#maps .key").location["y"] < answer.find("#maps-chart").location["y"]
@@ -97,10 +97,8 @@ def test_a_cell_of_the_heat_maps_tells_its_numbers_and_opens_its_curves(answer):
         "for (const what of ['pointerover', 'click']) cell.dispatchEvent(new Event(what, {bubbles: true}))",
         next(place for place, cell in enumerate(cells) if cell["game"].startswith("Diagonal")),
     )
-    assert re.match(
-        r"\w+ v COEBL, c = \d, Diagonal, n = 2: .* seeds", answer.find("#maps-readout").text.replace("\u00a0", " ")
-    )
-    assert answer.find("#view-title").text.startswith("Diagonal, n = 2, against COEBL")
+    assert re.match(r"\w+ v COEBL, c = \d, Diagonal, n = 2: .* seeds", answer.text("#maps-readout"))
+    assert answer.text("#view-title").startswith("Diagonal, n = 2, against COEBL")
 
 
 def test_every_game_has_a_small_chart_that_opens_the_large_one(answer):
@@ -111,19 +109,18 @@ def test_every_game_has_a_small_chart_that_opens_the_large_one(answer):
         ".find(line => line.__data__.datum.game === arguments[0]).dispatchEvent(new Event('click', {bubbles: true}))",
         answer.data["games"][-1]["title"],
     )
-    assert answer.find("#view-title").text.startswith(answer.data["games"][-1]["title"].replace("\u00a0", " "))
+    assert answer.text("#view-title").startswith(answer.data["games"][-1]["title"].replace("\u00a0", " "))
 
 
 def test_a_claim_is_drawn_with_its_thresholds(answer):
     answer.click(".claim-button[data-claim='C9']")
-    [place] = [one["place"] for one in [{"place": 4}]]
-    rows = answer.rows(f"checks-{place}", "checks")
+    rows = answer.rows("checks-4", "checks")  # the fifth verdict
     assert [(row["measured"], row["threshold"], row["outcome"]) for row in rows] == [
         (0.005, 0.05, "fails"),
         (2.9, 3, "undecided"),
     ]
-    assert "published" in answer.strings(f"checks-{place}")
-    listed = answer.find(".detail:not([hidden]) .checks").text
+    assert "published" in answer.strings("checks-4")
+    listed = answer.text(".detail:not([hidden]) .checks")
     assert "undecided (before correction only: holds) · the largest mean" in listed
     assert "2 checks: 1 fails, 1 undecided; 1 were not run" in listed
 
@@ -137,13 +134,13 @@ def test_the_address_keeps_what_is_chosen(answer, driver):
     answer.choose("#growth-metric", "Regret")
     answer.click("#growth-log")
     answer.click(".claim-button[data-claim='C2']")
-    before = answer.find("#view-title").text, answer.traces()
+    before = answer.text("#view-title"), answer.traces()
     driver.refresh()
     answer.settle()
-    assert (answer.find("#view-title").text, answer.traces()) == before
+    assert (answer.text("#view-title"), answer.traces()) == before
     assert answer.axis("growth", "y")[0] == "log"
     assert answer.find(".claim-button[data-claim='C2']").get_attribute("aria-expanded") == "true"
-    pressed = answer.driver.find_elements("css selector", "#presets button[aria-pressed='true']")
+    pressed = answer.all("#presets button[aria-pressed='true']")
     assert [one.text for one in pressed] == ["plain"]
     answer.click("nav a[href='#settings']")
     answer.wait("return location.hash.includes('game=diagonal')")
@@ -154,7 +151,7 @@ def test_an_address_opens_a_claim(driver, path):
     assert page.find(".claim-button[data-claim='C9']").get_attribute("aria-expanded") == "true"
     assert page.find(".claim-button[data-claim='C1']").get_attribute("aria-expanded") == "false"
     page = Page(driver, path, address="#%E0%A4%A")
-    assert page.find("h1").text == "Answers", "an address that is none does no harm"
+    assert page.text("h1") == "Answers", "an address that is none does no harm"
 
 
 def test_the_slider_and_the_switches(answer, source):
@@ -171,20 +168,20 @@ def test_the_slider_and_the_switches(answer, source):
         for row, row_title in (("ucb", "UCB"), ("exp3", "Exp3"))
     }
     answer.find("#rate").send_keys(Keys.ARROW_LEFT)
-    assert answer.find("#rate-title").text.replace("\u00a0", " ") == "COEBL, c = 2 (run: c = 2, 8)"
+    assert answer.text("#rate-title") == "COEBL, c = 2 (run: c = 2, 8)"
     found = shown()
     assert found["Exp3"] is None
     end = source.runs("diagonal:n=2", "ucb", "coebl:c=2", "pseudo_regret").values[-1]
     assert found["UCB"] == pytest.approx(end.mean(), rel=1e-4)
     assert any("not run against it, only against COEBL" in text for text in answer.strings("duels"))
-    boxes = answer.driver.find_elements("css selector", "#switches input")
+    boxes = answer.all("#switches input")
     assert [box.is_selected() for box in boxes] == [True], "the switch follows the slider"
     boxes[0].click()
     assert shown()["Exp3"] is not None
-    assert answer.find("#rate-title").text.replace("\u00a0", " ") == "COEBL, c = 8 (run: c = 2, 8)", "and the slider it"
+    assert answer.text("#rate-title") == "COEBL, c = 8 (run: c = 2, 8)", "and the slider it"
     assert answer.script("return document.activeElement.dataset.replaces") == str(answer.place("coebl:c=2"))
     answer.choose("#family", "Rock-paper-scissors")
-    [box] = answer.driver.find_elements("css selector", "#switches input")
+    [box] = answer.all("#switches input")
     assert (box.is_selected(), box.is_enabled()) == (True, False), "it plays that part without a switch"
 
 

@@ -79,12 +79,12 @@ def test_what_cannot_be_kept_is_rejected(line, mistake):
 def test_the_page_replays_them(driver, folder):
     page = Page(driver, write_page(Results(folder), folder / "page.html", Presentation(title="Kept")))
     page.choose("#family", "Biased rock-paper-scissors")
-    assert page.find("#replay-match").text == "UCB in self-play\nExp3 v UCB\nExp3 in self-play"
+    assert page.text("#replay-match") == "UCB in self-play\nExp3 v UCB\nExp3 in self-play"
     page.script("document.getElementById('now').value = 0")
     page.script("document.getElementById('now').dispatchEvent(new Event('input'))")
-    assert page.find("#round").text == "round 1 of 200"
+    assert page.text("#round") == "round 1 of 200"
     page.choose("#family", "Random, normal")
-    assert "No policies are kept on" in page.find("#replay-note").text
+    assert "No policies are kept on" in page.text("#replay-note")
     assert not page.find("#replay").is_displayed()
     page.choose("#family", "Matching pennies")
     page.wait("return document.querySelectorAll('#charts.square .chart svg').length === 1")
@@ -92,7 +92,7 @@ def test_the_page_replays_them(driver, folder):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
     driver.refresh()
     page.settle()
-    assert (page.find("#round").text, page.find("#play").text) == ("round 1 of 200", "Play"), "until it is seen"
+    assert (page.text("#round"), page.text("#play")) == ("round 1 of 200", "Play"), "until it is seen"
     page.script("document.getElementById('replay').scrollIntoView()")
     page.wait("return document.getElementById('play').textContent === 'Pause'")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

@@ -58,15 +58,13 @@ def test_every_tick_has_its_label(page):
 def test_the_links_stand_in_the_order_of_the_sections(driver, tmp_path, source, small):
     for path in (small, make_page(source, tmp_path / "page.html", title="Plain")):
         page = Page(driver, path)
-        links = [
-            one.get_attribute("href").partition("#")[2] for one in page.driver.find_elements("css selector", "nav a")
-        ]
+        links = [one.get_attribute("href").partition("#")[2] for one in page.all("nav a")]
         places = page.script("return arguments[0].map(id => document.getElementById(id).offsetTop)", links)
         assert places == sorted(places)
 
 
-def test_a_choice_that_changes_nothing_is_not_offered(driver, tmp_path, source):
-    page = Page(driver, make_page(source, tmp_path / "page.html", title="Plain"))
+def test_a_choice_that_changes_nothing_is_not_offered(opened, source):
+    page = opened(source, title="Plain")
     assert page.find("#every-game").is_displayed()
     assert not page.find("#every-learner").is_displayed(), "without presets every learner is shown"
 

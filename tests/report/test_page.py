@@ -1,6 +1,5 @@
 """The page as a text: its numbers are right, and its learners and metrics look and read as they do elsewhere."""
 
-import colorsys
 import math
 import re
 import statistics
@@ -11,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from coebl.naming import PALETTE, LearnerWords, MetricWords, learner_style
+from coebl.naming import PALETTE, LearnerWords, MetricWords, looks
 from coebl.plots import Reference
 from coebl.report.page import Preset
-from report.browser import NAMES, MadeUp, Numbers
+from report.browser import NAMES, MadeUp, Numbers, gaps
 from report.pages import MATCHES, Elements, curves, embedded, page_text
 
 
@@ -43,20 +42,6 @@ def test_long_curves_are_thinned_and_keep_both_ends(tmp_path):
     assert means[25] == pytest.approx(runs.values[at].mean(), rel=1e-4)
 
 
-class Fixed(MadeUp):
-    """One match with given values."""
-
-    def __init__(self, values):
-        super().__init__([("rps", "ucb", "ucb")], ["tv"])
-        self._values = np.array(values, dtype=float)
-
-    def runs(self, game, row, column, metric):
-        if metric != "tv":
-            return None
-        recorded, seeds = self._values.shape
-        return Numbers(np.arange(1, recorded + 1), np.arange(seeds), self._values)
-
-
 @pytest.mark.parametrize(
     ("values", "means", "halves"),
     [
@@ -71,7 +56,9 @@ class Fixed(MadeUp):
     ids=["one seed has no interval", "what is not finite is null", "equal samples have width zero"],
 )
 def test_special_values(tmp_path, values, means, halves):
-    _, found_means, found_halves, _ = curves(page_text(tmp_path, Fixed(values)))["rps", "ucb", "ucb", "tv"]
+    numbers = Numbers(np.arange(1, len(values) + 1), np.arange(len(values[0])), np.array(values, dtype=float))
+    source = MadeUp([("rps", "ucb", "ucb")], ["tv"], change=lambda *_: numbers)
+    _, found_means, found_halves, _ = curves(page_text(tmp_path, source))["rps", "ucb", "ucb", "tv"]
     assert (found_means, found_halves) == (means, halves)
 
 
@@ -81,45 +68,25 @@ def test_games_and_sizes_are_in_natural_order(tmp_path):
     assert games[1]["actions"] == [4, 4]
 
 
-def hue(colour):
-    """Return the hue of a colour, whatever its shade, in rounded degrees."""
-    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return round(colorsys.rgb_to_hls(red, green, blue)[0] * 120)
-
-
-def test_colours_say_the_family_and_looks_differ(tmp_path):
+def test_learners_look_as_in_figures(tmp_path):
     specs = ["coebl", "coebl:c=2", "coebl:c=0.5", "exp3", "exp3-as-released", "ucb", "exp3-ix", "mine.py:Mine"]
-    source = MadeUp([("rps", spec, spec) for spec in specs])
-    text = page_text(tmp_path, source, presets=[Preset("one", {"rps": ["coebl:c=2", "ucb"]})])
+    shown = ["coebl:c=2", "ucb"]
+    text = page_text(tmp_path, MadeUp([("rps", spec, spec) for spec in specs]), presets=[Preset("one", {"rps": shown})])
     learners = {learner["spec"]: learner for learner in embedded(text, "data")["learners"]}
-    families = [["coebl", "coebl:c=2", "coebl:c=0.5"], ["exp3", "exp3-as-released"], ["ucb"], ["exp3-ix"]]
-    hues = [{hue(learners[spec]["colour"]) for spec in family} for family in [*families, ["mine.py:Mine"]]]
-    assert all(len(hue) == 1 for hue in hues)
-    assert len(set.union(*hues)) == 5
-    dashes = {tuple(learners[spec]["dash"]) for spec in ("coebl", "exp3", "ucb", "exp3-ix", "mine.py:Mine")}
-    assert len(dashes) == 5
-    looks = {(hue(one["colour"]), *one["dash"], one["shape"]) for one in learners.values()}
-    assert len(looks) == len(specs)
-    assert learners["coebl:c=2"]["shape"] == "", "what a preset shows is plain"
+    for spec, look in looks(specs, plainest=shown).items():
+        learner = learners[spec]
+        assert (learner["colour"], learner["shape"]) == (look.colour, look.symbol)
+        assert [length / 2 for length in learner["dash"]] == list(look.dashes)
+    assert learners["coebl:c=2"]["shape"] == "", "a learner of a preset is plain"
     assert [learners[spec]["value"] for spec in specs[:4]] == [8, 2, 0.5, None]
 
 
-class Uneven(MadeUp):
-    """A source whose metrics were recorded by different numbers of seeds, at different rounds."""
-
-    def runs(self, game, row, column, metric):
-        runs = super().runs(game, row, column, metric)
-        if metric != NAMES[-1]:
-            return runs
-        return Numbers(runs.rounds[:20], runs.seeds[:3], runs.values[:20, :3])
-
-
 def test_every_metric_has_its_own_seeds_and_rounds(tmp_path):
-    found = curves(page_text(tmp_path, Uneven(MATCHES, seeds=7)))
+    found = curves(page_text(tmp_path, MadeUp(MATCHES, ["regret", "tv"], change=gaps)))
     for (*_, metric), (rounds, means, halves, seeds) in found.items():
-        length = 20 if metric == NAMES[-1] else 30
+        length = 30 if metric == "tv" else 25
         assert (len(rounds), rounds[-1], len(means), len(halves)) == (length, 10 * length, length, length)
-        assert seeds == (3 if metric == NAMES[-1] else 7)
+        assert seeds == (5 if metric == "tv" else 3)
 
 
 def test_the_reference_line_is_what_the_caller_hands_in(tmp_path):
@@ -159,23 +126,11 @@ def test_learners_that_see_more_than_bandits_are_marked(tmp_path):
 
 def test_metrics_are_called_as_the_cells_say(tmp_path):
     source = MadeUp([("rps", "ucb", "ucb")], ["mine"])
-    words = dict.fromkeys(("formula", "definition"), "") | {"title": "My metric", "meaning": "What it means."}
-    source.metric_info["mine"] = MetricWords(**words, cumulative=True, better="lower")
+    source.metric_info["mine"] = MetricWords("My metric", meaning="What it means.", cumulative=True)
     text = page_text(tmp_path, source, about={"metrics": ["mine"]})
     [metric] = embedded(text, "data")["metrics"]
     assert (metric["title"], metric["cumulative"]) == ("My metric", True)
     assert {"My metric", "What it means."} <= set(Elements(text).strings)
-
-
-def test_the_dashes_and_colours_of_the_page_are_those_of_figures(tmp_path):
-    specs = ["coebl", "ucb", "exp3", "exp3-ix"]
-    learners = embedded(page_text(tmp_path, MadeUp([("rps", spec, spec) for spec in specs])), "data")["learners"]
-    assert [learner["spec"] for learner in learners] == specs
-    for learner in learners:
-        style = learner_style(learner["spec"])
-        assert learner["colour"] == style["color"]
-        expected = () if style["linestyle"] == "-" else style["linestyle"][1]
-        assert [length / 2 for length in learner["dash"]] == list(expected)
 
 
 def test_the_report_knows_no_paper():

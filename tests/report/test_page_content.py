@@ -4,7 +4,7 @@ import pytest
 
 from coebl.report.page import Preset, about_results
 from coebl.study import Cell, Results, Store
-from report.browser import NAMES, MadeUp, make_page
+from report.browser import MadeUp, make_page
 from report.pages import MATCHES, Elements, curves, embedded, page_text
 from report.verdicts import make_check, make_verdict
 from study_runs import runs_of
@@ -28,7 +28,10 @@ def test_the_verdicts_are_all_there(tmp_path):
 
 
 def test_a_match_that_cannot_be_read_is_named(tmp_path):
-    source = MadeUp([*MATCHES, ("diagonal:n=3", "ucb", "coebl")], only={metric: ["rps"] for metric in NAMES})
+    def only_rps(runs, game, *_):
+        return runs if game == "rps" else None
+
+    source = MadeUp([*MATCHES, ("diagonal:n=3", "ucb", "coebl")], change=only_rps)
     text = page_text(tmp_path, source)
     seen = " ".join(Elements(text).strings)
     assert "not shown: ucb v coebl on diagonal:n=3: no metric of this page was recorded." in seen

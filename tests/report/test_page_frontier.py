@@ -14,17 +14,9 @@ RATES = ["coebl:c=0", "coebl:c=1", "coebl:c=2"]
 FRONTIER = [("rps", rate, column) for rate in RATES for column in (rate, "best-response")]
 
 
-class Without(MadeUp):
+def without(lacks):
     """A source that lacks a metric in some matches."""
-
-    def __init__(self, lacks, **options):
-        super().__init__(FRONTIER, **options)
-        self._lacks = lacks  # of a match and a metric
-
-    def runs(self, game, row, column, metric):
-        if self._lacks(row, column, metric):
-            return None
-        return super().runs(game, row, column, metric)
+    return MadeUp(FRONTIER, change=lambda runs, game, *key: None if lacks(*key) else runs)
 
 
 @pytest.mark.parametrize(
@@ -41,16 +33,16 @@ class Without(MadeUp):
     ids=["all", "no other", "no regret of others", "no self-play", "two rates", "the second choice", "nothing"],
 )
 def test_sections_are_there_if_they_have_something_to_draw(tmp_path, lacks, sections):
-    text = page_text(tmp_path, Without(lacks))
+    text = page_text(tmp_path, without(lacks))
     assert [one for one in ("figures", "table", "frontier") if f'<section id="{one}"' in text] == sections
     assert [one for one in ("figures", "table", "frontier") if f'href="#{one}"' in text] == sections
 
 
 def test_a_sweep_without_a_frontier_says_what_it_needs(tmp_path):
-    without = page_text(tmp_path, Without(lambda row, column, metric: row == RATES[1]))
-    assert "No chart over c is drawn. It needs three values or more of it on one game" in without
-    assert "<code>coebl plot DIR --sweep</code>" in without
-    assert "No chart over" not in page_text(tmp_path, Without(lambda row, column, metric: False))
+    text = page_text(tmp_path, without(lambda row, column, metric: row == RATES[1]))
+    assert "No chart over c is drawn. It needs three values or more of it on one game" in text
+    assert "<code>coebl plot DIR --sweep</code>" in text
+    assert "No chart over" not in page_text(tmp_path, without(lambda row, column, metric: False))
     assert "No chart over" not in page_text(tmp_path, MadeUp([("rps", "ucb", "ucb")]))
 
 
@@ -78,15 +70,13 @@ def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path):
 
 
 def test_the_frontier_leaves_out_what_is_not_finite(tmp_path):
-    class Infinite(MadeUp):
-        def runs(self, game, row, column, metric):
-            runs = super().runs(game, row, column, metric)
-            if metric == "exploitability" or (metric == "tv" and row == RATES[0]):
-                runs.values[-1, 0] = math.inf
-            return runs
+    def change(runs, game, row, column, metric):
+        if metric == "exploitability" or (metric == "tv" and row == RATES[0]):
+            runs.values[-1, 0] = math.inf
+        return runs
 
     matches = [*FRONTIER, ("rps", "coebl:c=4", "coebl:c=4"), ("rps", "coebl:c=4", "best-response")]
-    data = embedded(page_text(tmp_path, Infinite(matches)), "data")
+    data = embedded(page_text(tmp_path, MadeUp(matches, change=change)), "data")
     [frontier] = data["frontiers"]
     names = [data["metrics"][place]["name"] for place in frontier["metrics"]]
     assert names[0] == "tv"

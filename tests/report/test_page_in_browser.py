@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coebl.evidence.statistics import mean_interval
-from report.browser import REFERENCE, Gaps, MadeUp, Page, check_lines, make_page, mouse, name_of, plot_area, selves
+from report.browser import MadeUp, check_lines, gaps, mouse, name_of, plot_area, selves
 
 
 def test_it_opens_with_both_figures_drawn(page, source):
@@ -15,10 +15,10 @@ def test_it_opens_with_both_figures_drawn(page, source):
     check_lines(page, source, "distance", "rps", selves("coebl:c=2", "ucb", "exp3"), "tv")
     # Three lines and three bands; the first figure has the reference line too.
     for figure, lines in (("growth", 4), ("distance", 3)):
-        assert len(page.driver.find_elements("css selector", f"#{figure}-chart .mark-line path[d]")) == lines
-        assert len(page.driver.find_elements("css selector", f"#{figure}-chart .mark-area path[d]")) >= 3
+        assert len(page.all(f"#{figure}-chart .mark-line path[d]")) == lines
+        assert len(page.all(f"#{figure}-chart .mark-area path[d]")) >= 3
     assert {"Absolute pseudo-regret", "round"} <= set(page.strings("growth")), "both axes have titles"
-    assert "95 % interval of the mean over 5 seeds" in page.find("#growth-caption").text
+    assert "95 % interval of the mean over 5 seeds" in page.text("#growth-caption")
 
 
 def test_what_is_far_below_is_drawn_when_it_comes_near(page):
@@ -47,7 +47,7 @@ def test_the_band_is_the_interval(page, source):
         assert row["high"] == pytest.approx(one.high, abs=within)
         assert row["low"] == pytest.approx(max(0, one.low), abs=within), "no run is below 0"
     assert any(one.low < 0 for one in intervals)
-    assert "No run is below 0, so bands end there." in page.find("#growth-caption").text
+    assert "No run is below 0, so bands end there." in page.text("#growth-caption")
 
 
 def test_the_reference_line_is_for_self_play_regret(page):
@@ -55,7 +55,7 @@ def test_the_reference_line_is_for_self_play_regret(page):
     assert name == "0.1 √(K² t), K = 3"
     assert values == pytest.approx([0.1 * math.sqrt(9 * t) for t in rounds], rel=1e-4)
     assert (rounds[0], rounds[-1]) == (10, 300)
-    assert "0.1 √(K² t), K = 3" in page.find("#lines").text
+    assert "0.1 √(K² t), K = 3" in page.text("#lines")
     assert page.traces("distance", "reference") == {}
     page.choose("#family", "Diagonal")
     [(name, _)] = page.traces(kind="reference").items()
@@ -68,6 +68,7 @@ def test_the_reference_line_is_for_self_play_regret(page):
 
 
 def test_choosing_game_size_opponent_and_metric(page, source):
+    assert not page.find("#noise").is_displayed(), "there is one noise"
     page.choose("#family", "Diagonal")
     page.choose("#size", "n = 3")
     check_lines(page, source, "growth", "diagonal:n=3", selves("coebl", "ucb", "exp3"), "absolute_pseudo_regret")
@@ -79,15 +80,15 @@ def test_choosing_game_size_opponent_and_metric(page, source):
     page.choose("#distance-metric", "Exploitability")
     check_lines(page, source, "growth", "diagonal:n=3", against, "regret")
     check_lines(page, source, "distance", "diagonal:n=3", against, "exploitability")
-    assert page.find("#view-title").text.replace("\u00a0", " ") == "Diagonal, n = 3, against COEBL, c = 8"
-    assert "Regret" in page.find("#growth-caption").text
+    assert page.text("#view-title") == "Diagonal, n = 3, against COEBL, c = 8"
+    assert "Regret" in page.text("#growth-caption")
 
 
 def test_a_metric_that_a_game_lacks_is_not_offered(page, source):
     page.choose("#distance-metric", "KL divergence")
     check_lines(page, source, "distance", "rps", selves("coebl:c=2", "ucb", "exp3"), "kl")
     page.choose("#family", "Diagonal")
-    assert "KL divergence" not in page.find("#distance-metric").text
+    assert "KL divergence" not in page.text("#distance-metric")
     check_lines(page, source, "distance", "diagonal:n=2", selves("coebl", "ucb", "exp3"), "tv")
     page.choose("#family", "Rock-paper-scissors")
     check_lines(page, source, "distance", "rps", selves("coebl:c=2", "ucb", "exp3"), "kl")
@@ -103,7 +104,7 @@ def test_check_boxes_turn_lines_on_and_off(page):
     assert set(page.traces()) == {name_of("coebl:c=2"), name_of("coebl"), "Exp3"}
     page.click("#no-lines")
     assert page.traces() == {}
-    assert page.find("#growth-caption").text == "No line is shown."
+    assert page.text("#growth-caption") == "No line is shown."
     page.click("#all-lines")
     assert len(page.traces()) == 6
 
@@ -118,42 +119,41 @@ def test_the_list_of_lines_has_the_last_values(page, source):
 
 
 def test_presets(page):
-    buttons = page.driver.find_elements("css selector", "#presets button")
+    buttons = page.all("#presets button")
     assert [button.get_attribute("aria-pressed") for button in buttons] == ["true", "false"]
     page.choose("#family", "Diagonal")
     page.choose("#opponent", "against COEBL, c = 8")
     page.preset(1)
     assert [button.get_attribute("aria-pressed") for button in buttons] == ["false", "true"]
-    assert page.find("#view-title").text.replace("\u00a0", " ").endswith("against COEBL, c = 2"), "the like of it"
+    assert page.text("#view-title").endswith("against COEBL, c = 2"), "the like of it"
     assert set(page.traces()) == {"UCB"}
-    assert page.find("#preset-note").text == "every COEBL has c = 2"
+    assert page.text("#preset-note") == "every COEBL has c = 2"
     page.choose("#opponent", "against best response")
     page.preset(0)
     assert set(page.traces()) == {name_of("coebl")}, "a best response is in no preset, and stays"
     page.box("coebl").click()
     assert [button.get_attribute("aria-pressed") for button in buttons] == ["true", "false"], "it is still that one"
-    assert "Turned off: COEBL, c = 8." in page.find("#preset-note").text.replace("\u00a0", " ")
+    assert "Turned off: COEBL, c = 8." in page.text("#preset-note")
 
 
 def test_an_opponent_that_is_chosen_stays(page):
     page.choose("#family", "Diagonal")
     page.choose("#opponent", "against COEBL, c = 2")
-    assert page.find("#view-title").text.replace("\u00a0", " ") == "Diagonal, n = 2, against COEBL, c = 2"
+    assert page.text("#view-title") == "Diagonal, n = 2, against COEBL, c = 2"
     assert set(page.traces()) == {"UCB"}
-    assert "The opponent is not of “plain”: COEBL, c = 2." in page.find("#preset-note").text.replace("\u00a0", " ")
+    assert "The opponent is not of “plain”: COEBL, c = 2." in page.text("#preset-note")
     page.choose("#size", "n = 3")
-    assert page.find("#view-title").text.replace("\u00a0", " ") == "Diagonal, n = 3, against COEBL, c = 2"
+    assert page.text("#view-title") == "Diagonal, n = 3, against COEBL, c = 2"
     page.choose("#opponent", "against COEBL, c = 8")
     page.choose("#family", "Rock-paper-scissors")
-    assert page.find("#view-title").text.replace("\u00a0", " ").endswith("against COEBL, c = 2"), "who plays that part"
+    assert page.text("#view-title").endswith("against COEBL, c = 2"), "who plays that part"
 
 
-def test_an_opponent_that_is_not_there_is_named(driver, tmp_path):
-    source = MadeUp([("rps", "ucb", "exp3"), ("diagonal:n=2", "ucb", "ucb")], ["regret"])
-    page = Page(driver, make_page(source, tmp_path / "page.html", title="Two", about={"metrics": ["regret"]}))
+def test_an_opponent_that_is_not_there_is_named(opened):
+    page = opened(MadeUp([("rps", "ucb", "exp3"), ("diagonal:n=2", "ucb", "ucb")], ["regret"]))
     page.choose("#family", "Diagonal")
-    assert page.find("#preset-note").text.replace("\u00a0", " ") == "Nobody met Exp3 on Diagonal, n = 2."
-    assert page.find("#view-title").text.endswith("self-play")
+    assert page.text("#preset-note") == "Nobody met Exp3 on Diagonal, n = 2."
+    assert page.text("#view-title").endswith("self-play")
 
 
 def test_a_line_that_is_turned_off_and_on_leaves_the_preset(page, source):
@@ -225,14 +225,14 @@ def test_values_are_read_below_the_chart_by_pointer_and_keys(page, source):
     action.pointer_action.move_to_location(x - 20, y).move_to_location(x, y)
     action.perform()
     page.wait("return document.getElementById('growth-readout').textContent.startsWith('Round')")
-    text = page.find("#growth-readout").text
+    text = page.text("#growth-readout")
     at = int(re.match(r"Round (\d+):", text)[1])
     assert 140 <= at <= 160
     check(text, at)
     page.find("#growth-chart").send_keys(Keys.END)
-    check(page.find("#growth-readout").text, 300)
+    check(page.text("#growth-readout"), 300)
     page.find("#growth-chart").send_keys(Keys.ARROW_LEFT)
-    assert page.find("#growth-readout").text.startswith("Round 290:")
+    assert page.text("#growth-readout").startswith("Round 290:")
 
 
 def test_a_chart_says_in_words_what_it_shows(page, source):
@@ -248,49 +248,26 @@ def test_a_chart_says_in_words_what_it_shows(page, source):
     assert page.find("#growth-chart").get_attribute("tabindex") == "0"
 
 
-def test_rounds_by_logarithm_have_a_log_axis(driver, tmp_path):
-    class Doubling(MadeUp):
-        def runs(self, *match):
-            runs = super().runs(*match)
-            return runs._replace(rounds=2 ** np.arange(10), values=runs.values[:10])
+def test_rounds_by_logarithm_have_a_log_axis(opened):
+    def doubling(runs, *_):
+        return runs._replace(rounds=2 ** np.arange(10), values=runs.values[:10])
 
-    source = Doubling([("rps", "ucb", "ucb")], ["regret"])
-    page = Page(driver, make_page(source, tmp_path / "page.html", title="Log", about={"metrics": ["regret"]}))
+    page = opened(MadeUp([("rps", "ucb", "ucb")], ["regret"], change=doubling))
     assert page.axis("growth", "x") == ["log", [1, 512]]
-    assert driver.get_log("browser") == []
 
 
-def test_a_page_without_presets_shows_the_first_few_lines(driver, tmp_path):
+def test_a_page_without_presets_shows_the_first_few_lines(opened):
     specs = [f"mine:k={number}" for number in range(12)]
-    source = MadeUp([("rps", spec, spec) for spec in specs], ["regret"])
-    page = Page(driver, make_page(source, tmp_path / "page.html", title="Plain", about={"metrics": ["regret"]}))
+    page = opened(MadeUp([("rps", spec, spec) for spec in specs], ["regret"]))
     assert list(page.traces()) == specs[:8]
     assert not page.find("#distance").is_displayed()
-    assert not page.driver.find_elements("css selector", "#table, #frontier")
+    assert not page.all("#table, #frontier")
     page.click("#all-lines")
     assert len(page.traces()) == 12
-    assert driver.get_log("browser") == []
 
 
-def test_no_reference_line_unless_asked_for_and_square(driver, tmp_path):
-    def shown(**options):
-        source = MadeUp([(game, "ucb", "ucb") for game in ("rps", "robust-bandit")], ["regret"])
-        options = {"title": "Plain", "about": {"metrics": ["regret"]}} | options
-        page = Page(driver, make_page(source, tmp_path / "page.html", **options))
-        found = []
-        for game in ("Rock-paper-scissors", "Robust bandit"):
-            page.choose("#family", game)
-            found.append([list(page.traces(kind="reference")), "0.1" in page.find("#lines").text])
-        return found
-
-    assert shown() == [[[], False], [[], False]]
-    assert shown(reference=REFERENCE) == [[["0.1 √(K² t), K = 3"], True], [[], False]]
-
-
-def test_a_band_has_the_gaps_of_its_line(driver, tmp_path):
-    source = Gaps([("rps", "ucb", "ucb")], ["regret", "tv"])
-    path = make_page(source, tmp_path / "page.html", title="Gaps", about={"metrics": ["regret", "tv"]})
-    page = Page(driver, path)
+def test_a_band_has_the_gaps_of_its_line(opened):
+    page = opened(MadeUp([("rps", "ucb", "ucb")], ["regret", "tv"], change=gaps))
     rounds = [row["round"] for row in page.rows("distance", "curves") if row["low"] is not None]
     every = list(range(10, 301, 10))
     assert rounds == [*every[:10], *every[15:20], *every[21:]]
@@ -298,14 +275,11 @@ def test_a_band_has_the_gaps_of_its_line(driver, tmp_path):
         "return [...document.querySelectorAll('#distance-chart .mark-area path')].map(path => path.getAttribute('d'))"
     )
     assert [outline.count("M") for outline in outlines if outline] == [3], "three areas, and none between them"
-    assert driver.get_log("browser") == []
 
 
-def test_a_single_round_has_no_curves(driver, tmp_path):
-    source = MadeUp([("rps", "ucb", "ucb"), ("rps", "exp3", "exp3")], ["regret"], recorded=1)
-    page = Page(driver, make_page(source, tmp_path / "page.html", title="Last", about={"metrics": ["regret"]}))
+def test_a_single_round_has_no_curves(opened):
+    page = opened(MadeUp([("rps", "ucb", "ucb"), ("rps", "exp3", "exp3")], ["regret"], recorded=1))
     for part in ("chart", "svg", "png"):
         assert not page.find(f"#growth-{part}").is_displayed()
-    assert page.find("#growth-caption").text.startswith("Regret: only round 10 was recorded, so there are no curves.")
-    assert len(page.driver.find_elements("css selector", "#lines tbody tr")) == 2
-    assert driver.get_log("browser") == []
+    assert page.text("#growth-caption").startswith("Regret: only round 10 was recorded, so there are no curves.")
+    assert len(page.all("#lines tbody tr")) == 2

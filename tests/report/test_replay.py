@@ -84,7 +84,7 @@ def test_the_slider_moves_the_marks_to_the_policy_and_the_average_of_the_round(d
             expected = [chart["x"][kind][frame] / 1000, chart["y"][kind][frame] / 1000]
             assert place(page, mark) == pytest.approx(expected, abs=0.01)
         assert place(page, "star") == pytest.approx([chart["x"][2] / 1000, chart["y"][2] / 1000], abs=0.01)
-        assert page.find("#round").text == f"round {data['rounds'][frame]} of 400"
+        assert page.text("#round") == f"round {data['rounds'][frame]} of 400"
         assert page.find("#now").get_attribute("aria-valuetext") == f"round {data['rounds'][frame]} of 400"
     assert page.script("return window.hacked") is None
     assert driver.get_log("browser") == []
@@ -93,16 +93,16 @@ def test_the_slider_moves_the_marks_to_the_policy_and_the_average_of_the_round(d
 def test_play_starts_from_the_beginning_and_pause_stops(driver, path):
     page = Page(driver, path)  # with reduced motion
     last = int(page.find("#now").get_attribute("max"))
-    assert page.find("#play").text == "Play"  # paused, at the last round
+    assert page.text("#play") == "Play"  # paused, at the last round
     assert int(page.find("#now").get_attribute("value")) == last
     page.click("#play")
-    assert page.find("#play").text == "Pause"
+    assert page.text("#play") == "Pause"
     page.wait("const now = Number(document.getElementById('now').value); return 0 < now && now < arguments[0]", last)
     page.click("#play")
     stopped = page.find("#now").get_property("value")
     time.sleep(1.5)  # longer than a jump
     assert page.find("#now").get_property("value") == stopped
-    assert page.find("#play").text == "Play"
+    assert page.text("#play") == "Play"
 
 
 def test_it_plays_by_itself_unless_reduced_motion_is_asked_for(driver, path):
@@ -111,7 +111,7 @@ def test_it_plays_by_itself_unless_reduced_motion_is_asked_for(driver, path):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
     driver.refresh()
     page.settle()
-    assert page.find("#play").text == "Pause"
+    assert page.text("#play") == "Pause"
     page.wait("const now = Number(document.getElementById('now').value); return 20 < now && now < 200")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 

@@ -1,7 +1,5 @@
 """The other sections of the page in a browser: claims, tables, sweeps, downloads."""
 
-import csv
-import io
 import json
 import re
 
@@ -12,13 +10,11 @@ from coebl.study import Cell, Results, Store
 from report.browser import (
     CHECKS,
     MATCHES,
-    NAMES,
     RATED,
     VERDICTS,
-    Gaps,
     MadeUp,
     Page,
-    make_page,
+    gaps,
     name_of,
 )
 from study_runs import runs_of
@@ -31,21 +27,18 @@ def test_the_claims_open(page):
     assert detail.is_displayed()
     assert "why" in detail.text
     assert page.find(".claim-button[aria-controls='claim-2']").get_attribute("aria-expanded") == "true"
-    cells = page.driver.find_elements("css selector", ".claim")[0].find_elements("css selector", "td")
-    assert [cell.text.replace("\n", " ") for cell in cells] == [
-        "holds",
-        "undecided",
-    ]
-    assert len(page.driver.find_elements("css selector", ".claim td svg.icon path")) == 4, "never colour alone"
+    cells = page.all(".claim")[0].find_elements("css selector", "td")
+    assert [cell.text.replace("\n", " ") for cell in cells] == ["holds", "undecided"]
+    assert len(page.all(".claim td svg.icon path")) == 4, "never colour alone"
 
 
 def test_the_checks_of_a_claim(page):
-    assert page.driver.find_elements("css selector", ".checks-scroll") == [], "only when they are asked for"
+    assert page.all(".checks-scroll") == [], "only when they are asked for"
     for _ in range(3):
         page.click(".claim-button[aria-controls='claim-1']")
-    [title] = [one.text for one in page.driver.find_elements("css selector", "#claim-1 .checks h5")]
+    [title] = [one.text for one in page.all("#claim-1 .checks h5")]
     assert title == "40 checks: 39 holds, 1 fails"
-    items = page.driver.find_elements("css selector", "#claim-1 .checks li")
+    items = page.all("#claim-1 .checks li")
     assert items[0].text == "match 0\nholds · the mean 2.00 [1.50, 2.50], wanted: above 1"
     assert items[39].get_attribute("textContent") == "match 39fails · the mean 2, wanted: above 1"
     assert len(items) == 40
@@ -77,8 +70,8 @@ def test_the_head_to_head_table(page, source):
     page.choose("#family", "Diagonal")
 
     def cell(row, column):
-        [head] = [h for h in page.driver.find_elements("css selector", "#matrix tbody th") if h.text == row]
-        columns = [h.text.replace("\u00a0", " ") for h in page.driver.find_elements("css selector", "#matrix thead th")]
+        [head] = [h for h in page.all("#matrix tbody th") if h.text == row]
+        columns = [h.text.replace("\u00a0", " ") for h in page.all("#matrix thead th")]
         return head.find_element("xpath", "..").find_elements("css selector", "td")[columns.index(column) - 1]
 
     words = expected_words(source, "diagonal:n=2")
@@ -89,15 +82,15 @@ def test_the_head_to_head_table(page, source):
         mean, half = map(float, number.replace("−", "-").split(" ± "))
         assert mean == pytest.approx(interval.mean, abs=0.06 * interval.sd)
         assert half == pytest.approx(interval.high - interval.mean, rel=0.06)
-    assert "Above 0, the column learner is ahead" in page.find("#table-lead").text
+    assert "Above 0, the column learner is ahead" in page.text("#table-lead")
     assert cell("Exp3", "v best response †").text == "·"
-    assert page.find("#matrix-marks").text.startswith("† best response: oracle, sees the true payoffs or")
+    assert page.text("#matrix-marks").startswith("† best response: oracle, sees the true payoffs or")
     page.click("#every-game")
-    heads = [h.text.replace("\u00a0", " ") for h in page.driver.find_elements("css selector", "#matrix thead th")]
+    heads = [h.text.replace("\u00a0", " ") for h in page.all("#matrix thead th")]
     assert heads == ["Row v column", "Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3"]
-    before = len(page.driver.find_elements("css selector", "#matrix tbody tr"))
+    before = len(page.all("#matrix tbody tr"))
     page.click("#every-learner")
-    assert len(page.driver.find_elements("css selector", "#matrix tbody tr")) == 7 > before
+    assert len(page.all("#matrix tbody tr")) == 7 > before
 
 
 def test_the_swept_number_is_across(page, source):
@@ -117,10 +110,10 @@ def test_the_swept_number_is_across(page, source):
     for value, spec in zip((0, 0.5, 2, 8), RATED, strict=True):
         late = source.runs("diagonal:n=2", spec, spec, "exploitability").values[-10:]  # 100 rounds
         assert own[value] == pytest.approx(late.mean(), rel=1e-4)
-    assert "mean of the recorded rounds from 210 to 300" in page.find("#sweep-caption").text
+    assert "mean of the recorded rounds from 210 to 300" in page.text("#sweep-caption")
     least = min(lost, key=lost.get)
-    assert f"Least lost to a best response: c = {least:g}, " in page.find("#sweep-caption").text
-    assert f"Least in self-play: c = {min(own, key=own.get):g}, " in page.find("#sweep-caption").text
+    assert f"Least lost to a best response: c = {least:g}, " in page.text("#sweep-caption")
+    assert f"Least in self-play: c = {min(own, key=own.get):g}, " in page.text("#sweep-caption")
     page.choose("#frontier-metric", "TV distance")
     page.choose("#opponent", "against COEBL, c = 8")
     assert {row["panel"] for row in page.rows("sweep", "points")} >= {"TV distance in self-play"}, "it stays"
@@ -131,9 +124,8 @@ def test_downloads(page, source):
     page.choose("#family", "Diagonal")
     page.choose("#opponent", "against COEBL, c = 8")
     page.click("#growth-csv")
-    name, text = page.download()
-    assert re.fullmatch(r"demo-[A-Za-z0-9-]+-Pseudo-regret\.csv", name)
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert re.fullmatch(r"demo-[A-Za-z0-9-]+-Pseudo-regret\.csv", page.download()[0])
+    rows = page.saved_rows()
     assert list(rows[0]) == ["game", "row", "column", "metric", "round", "mean", "low", "high", "seeds"]
     assert len(rows) == 2 * 30
     for row in rows:
@@ -142,14 +134,13 @@ def test_downloads(page, source):
         found = [float(row[key]) for key in ("mean", "low", "high")]
         assert found == pytest.approx([interval.mean, interval.low, interval.high], rel=1e-3, abs=1e-3)
     page.click("#table-csv")
-    _, text = page.download()
-    assert {(row["row"], row["column"]) for row in csv.DictReader(io.StringIO(text, newline=""))} == {
+    assert {(row["row"], row["column"]) for row in page.saved_rows()} == {
         ("ucb", "coebl"),
         ("exp3", "coebl"),
         ("coebl", "best-response"),
     }
     page.click("#sweep-csv")
-    rows = list(csv.DictReader(io.StringIO(page.download()[1], newline="")))
+    rows = page.saved_rows()
     assert len(rows) == 2 * len(RATED)
     assert [rows[0][key] for key in ("metric", "column", "round")] == ["exploitability", rows[0]["row"], "210 to 300"]
     assert [rows[1][key] for key in ("metric", "column", "round")] == ["pseudo_regret", "best-response", "300"]
@@ -163,17 +154,17 @@ def test_downloads(page, source):
     assert [(one["subject"], one["verdict"]) for one in saved[0]["checks"]] == [(c.subject, c.verdict) for c in CHECKS]
 
 
-def test_the_noises_of_a_study(driver, tmp_path):
+def test_the_noises_of_a_study(opened, tmp_path):
     store = Store.create(tmp_path / "study", 'name = "noisy"\n')
     for game in ("rps", "diagonal:n=2", "diagonal:n=3"):
         for noise in ("gaussian:sigma=0.5", "bernoulli"):
             cell = Cell(game, ("exp3", "uniform"), 20, (0, 1, 2), noise, metrics=("regret",))
             store.save(cell, cell.run())
     results = Results(tmp_path / "study")
-    page = Page(driver, make_page(results, tmp_path / "page.html", title="Noises"))
+    page = opened(results, title="Noises")
 
     def check(title, game, noise):
-        assert page.find("#view-title").text.replace("\u00a0", " ") == f"{title}, against uniform"
+        assert page.text("#view-title") == f"{title}, against uniform"
         values = runs_of(results, game, "exp3", "uniform", "regret", noise=noise).values
         [(_, means)] = page.traces().values()
         assert means == pytest.approx(values.mean(axis=1).tolist(), rel=1e-4)
@@ -190,16 +181,15 @@ def test_the_noises_of_a_study(driver, tmp_path):
     check("Diagonal, n = 3, bernoulli", "diagonal:n=3", "bernoulli")
     page.keep_downloads()
     page.click("#growth-csv")
-    row = next(csv.DictReader(io.StringIO(page.download()[1], newline="")))
+    row = page.saved_rows()[0]
     assert (row["game"], row["noise"]) == ("diagonal:n=3", "bernoulli")
-    assert driver.get_log("browser") == []
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_table_of_many_learners_fits_the_window_and_a_cell_says_its_numbers(driver, tmp_path, width):
+def test_the_table_of_many_learners_fits_the_window_and_a_cell_says_its_numbers(opened, width):
     specs = ["coebl", "coebl:c=2", "ucb", "exp3", "exp3-ix", "kin", "strain", "thompson", "mmd", "hedge", "uniform"]
     source = MadeUp([("rps", row, column) for row in specs for column in specs], ["pseudo_regret"])
-    page = Page(driver, make_page(source, tmp_path / "page.html", title="Many"), width, 800)
+    page = opened(source, width, title="Many")
     assert (
         page.script("const box = document.querySelector('#table .scroll'); return box.scrollWidth - box.clientWidth")
         <= 1
@@ -207,51 +197,42 @@ def test_the_table_of_many_learners_fits_the_window_and_a_cell_says_its_numbers(
     cell = page.find("#matrix tbody tr td:nth-of-type(2)")
     assert cell.size["width"] >= 12
     page.script("arguments[0].click()", cell)
-    assert " ± " in page.find("#matrix-readout").text
-    assert page.find("#matrix-readout").text == cell.get_attribute("title").replace("\u00a0", " ")
+    assert " ± " in page.text("#matrix-readout")
+    assert page.text("#matrix-readout") == cell.get_attribute("title").replace("\u00a0", " ")
 
 
-def test_one_noise_has_no_selector(page):
-    assert not page.find("#noise").is_displayed()
-
-
-def test_captions_and_files_have_the_seeds_and_rounds_of_the_metric(driver, tmp_path):
-    source = Gaps([("rps", "ucb", "ucb"), ("rps", "ucb", "exp3")], ["regret", "tv"])
-    path = make_page(source, tmp_path / "page.html", title="Uneven", about={"metrics": ["regret", "tv"]})
-    page = Page(driver, path)
+def test_captions_and_files_have_the_seeds_and_rounds_of_the_metric(opened):
+    page = opened(MadeUp([("rps", "ucb", "ucb"), ("rps", "ucb", "exp3")], ["regret", "tv"], change=gaps))
     page.keep_downloads()
     for figure, seeds, last in (("growth", 3, 250), ("distance", 5, 300)):
-        assert f"over {seeds} seeds" in page.find(f"#{figure}-caption").text
-        assert page.find(f"#{figure}-head").text.endswith(f"at round {last}")
+        assert f"over {seeds} seeds" in page.text(f"#{figure}-caption")
+        assert page.text(f"#{figure}-head").endswith(f"at round {last}")
         page.click(f"#{figure}-csv")
-        rows = list(csv.DictReader(io.StringIO(page.download()[1], newline="")))
+        rows = page.saved_rows()
         assert {row["seeds"] for row in rows} == {str(seeds)}
         assert rows[-1]["round"] == str(last)
     page.click("#table-csv")
-    [row] = csv.DictReader(io.StringIO(page.download()[1], newline=""))
+    [row] = page.saved_rows()
     assert (row["seeds"], row["round"]) == ("3", "250")
     assert page.find("#matrix td").get_attribute("title").endswith("3 seeds")
 
 
-def test_a_game_without_a_frontier_says_so(driver, tmp_path):
-    source = MadeUp([*(match for match in MATCHES if match[0] == "diagonal:n=2"), ("rps", "ucb", "ucb")])
-    path = make_page(source, tmp_path / "page.html", title="Partly", about={"metrics": NAMES})
-    page = Page(driver, path)
+def test_a_game_without_a_frontier_says_so(opened):
+    page = opened(MadeUp([*(match for match in MATCHES if match[0] == "diagonal:n=2"), ("rps", "ucb", "ucb")]))
     page.choose("#family", "Rock-paper-scissors")
-    assert page.find("#sweep-caption").text.startswith("Too few settings were run on Rock-paper-scissors.")
+    assert page.text("#sweep-caption").startswith("Too few settings were run on Rock-paper-scissors.")
     assert not page.find("#sweep-controls").is_displayed()
     assert not page.find("#sweep-chart").is_displayed()
     page.choose("#family", "Diagonal")
     assert page.find("#sweep-controls").is_displayed()
     assert len(page.rows("sweep", "points")) == 2 * len(RATED)
-    assert driver.get_log("browser") == []
 
 
-def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
+def test_every_sweep_has_a_line_of_its_own_in_the_frontier(opened):
     specs = [*RATED[:3], *(f"mine:rate={rate}" for rate in (10, 9, 0.5, 1))]
     source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
-    page = Page(driver, make_page(source, tmp_path / "page.html", title="Two", about={"metrics": NAMES}))
-    assert page.find("#frontier-title").text == "Which c and rate?"
+    page = opened(source, title="Two")
+    assert page.text("#frontier-title") == "Which c and rate?"
     rows = [row for row in page.rows("sweep", "points") if row["panel"].endswith("a best response")]
     assert [row["value"] for row in rows] == [0, 0.5, 2, 0.5, 1, 9, 10]
     assert [row["sweep"] for row in rows] == [0] * 3 + [1] * 4
@@ -259,10 +240,8 @@ def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
     assert [row["mean"] for row in rows[3:]] == pytest.approx([runs.values[-1].mean() for runs in ends], rel=1e-4)
     page.keep_downloads()
     page.click("#sweep-csv")
-    name, text = page.download()
-    assert name == "Two-by-c-and-rate-Rock-paper-scissors.csv"
-    assert len(list(csv.DictReader(io.StringIO(text, newline="")))) == 2 * len(specs)
-    assert driver.get_log("browser") == []
+    assert len(page.saved_rows()) == 2 * len(specs)
+    assert page.download()[0] == "Two-by-c-and-rate-Rock-paper-scissors.csv"
 
 
 def test_the_other_sections_work_without_the_figures(driver, small, tmp_path):
@@ -272,9 +251,9 @@ def test_the_other_sections_work_without_the_figures(driver, small, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(text[:start] + text[end:], encoding="utf-8")
     page = Page(driver, path)
-    assert len(page.driver.find_elements("css selector", "#matrix tbody tr")) > 1
+    assert len(page.all("#matrix tbody tr")) > 1
     page.click("#every-game")
-    assert "on every game" in page.find("#table-lead").text
+    assert "on every game" in page.text("#table-lead")
     page.choose("#frontier-metric", "TV distance")
     page.rows("sweep", "points")
     assert "TV distance in self-play" in page.strings("sweep")

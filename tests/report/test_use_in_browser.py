@@ -1,7 +1,5 @@
 """The page in a browser by hand, eye and keyboard, on paper, with hostile names and with a large study."""
 
-import csv
-import io
 import re
 
 import pytest
@@ -82,10 +80,10 @@ def test_by_keyboard_alone(page):
     assert not page.find("#claim-1").is_displayed()
     tab_to(page, "#family")
     press(page, "d")
-    assert page.find("#view-title").text.startswith("Diagonal")
+    assert page.text("#view-title").startswith("Diagonal")
     tab_to(page, "#size")
     press(page, Keys.DOWN)
-    assert page.find("#view-title").text.replace("\u00a0", " ").startswith("Diagonal, n = 3")
+    assert page.text("#view-title").startswith("Diagonal, n = 3")
     tab_to(page, "#presets button[aria-pressed='false']")
     press(page, Keys.ENTER)
     assert set(page.traces()) == {name_of("coebl:c=2"), "UCB"}
@@ -201,10 +199,8 @@ def test_hostile_names_stay_names(driver, tmp_path):
     page = Page(driver, path)
     page.keep_downloads()
     page.click("#growth-csv")
-    name, text = page.download()
-    assert re.fullmatch(r"[A-Za-z0-9-]+\.csv", name)
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    assert {row["game"] for row in rows} == {HOSTILE}
+    assert re.fullmatch(r"[A-Za-z0-9-]+\.csv", page.download()[0])
+    assert {row["game"] for row in page.saved_rows()} == {HOSTILE}
     page.choose("#opponent", "against UCB")
     page.click(".claim-button")
     assert page.find(".checks .subject").get_attribute("textContent") == HOSTILE
@@ -214,8 +210,8 @@ def test_hostile_names_stay_names(driver, tmp_path):
     action.perform()
     page.wait("return document.getElementById('growth-readout').textContent.startsWith('Round')")
     assert HOSTILE in page.find("#growth-readout").get_attribute("textContent")
-    assert page.driver.find_elements("css selector", "img, .chart b, .chart a, #lines b, #matrix b, .subject b") == []
-    assert len(page.driver.find_elements("css selector", "script:not([type])")) == 3
+    assert page.all("img, .chart b, .chart a, #lines b, #matrix b, .subject b") == []
+    assert len(page.all("script:not([type])")) == 3
     assert page.find("h1").get_attribute("textContent") == HOSTILE
     assert HOSTILE in page.find("#lines").get_attribute("textContent")
     assert driver.get_log("browser") == []

@@ -1,4 +1,4 @@
-"""Curves: a metric over the rounds, with the band of its interval; of a match, and of a study, a panel per game."""
+"""Curves of a metric over the rounds, with bands of intervals: of some matches, or of a study with a panel per game."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from coebl.study import Results
 
 BAND_LABEL = "band: 95 % interval of the mean"
-POINTS = 300  # of a curve: more cannot be seen, and make large files
+POINTS = 300  # of a curve: more cannot be seen, and would make large files
 _MARK = "*"  # behind the titles of learners that see more than bandits do
 _TITLE = 26  # characters of a panel's title in a line
 _HEIGHT = 1.75  # of a panel, in inches
@@ -78,12 +78,11 @@ def plot_curves(
         metric: the name of the metric.
         lines: label to (game, row, column), or the game and the learner in each of its seats.
         ax: the axes; by default those of a new figure.
-        styles: label to the keywords of its line. By default a line looks as its first learner does everywhere, or as
-            its second one if these distinguish the lines; if neither does, it has the colour of the first and the
+        styles: label to the keywords of its line. By default a line has the look of its first learner, or of its
+            second one if only these distinguish the lines; if neither do, it has the colour of the first and the
             dashes of the second.
-        legend: draw it, above the axes. Without it, `ax.legend()` has all entries, the band's among them.
-        points: the largest number of rounds that are drawn, evenly chosen. Where a value is infinite the line has a
-            gap.
+        legend: draw a legend above the axes. Otherwise, `ax.legend()` has all entries, including the band's.
+        points: the largest number of rounds that are drawn, evenly spaced. Infinite values leave gaps in the line.
         noise: the noise, if matches were played with several.
         known: titles and colours of learners and metrics that are not built in; by default those of the results.
 
@@ -117,7 +116,7 @@ def plot_curves(
 def read_curve(
     data: Any, metric: str, match: Sequence[str], points: int | None = None, noise: str | None = None
 ) -> Curve:
-    """Return a metric of a match, game followed by players, at some or all recorded rounds."""
+    """Return a metric of a match, given as the game followed by the players, at some or all recorded rounds."""
     game, *players = match
     name = f"{game}, {' v '.join(players)}"
     pl = require("polars")
@@ -165,7 +164,7 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
         reference: the line.
         actions: the number of actions of each player.
         rounds: the rounds at which it is drawn.
-        label: a label in place of the line's.
+        label: the label in the legend; by default that of the reference.
 
     >>> from coebl.study import Results
     >>> ax = plot_curves(Results("results"), "pseudo_regret", {"UCB": ("rps", "ucb", "exp3")})
@@ -178,10 +177,10 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
 
 
 def line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) -> dict[str, Style]:
-    """Return the style of each line: the look of the first learner, or else of the second, if these differ.
+    """Return the style of each line: the look of its first learner if all of these differ, or else of its second.
 
-    If neither do, it is the colour of the first learner with the dashes of the second; symbols distinguish the lines
-    that are still alike.
+    If neither differ, it is the colour of the first learner with the dashes of the second; symbols distinguish lines
+    that would still look the same.
     """
     if hasattr(data, "matches"):
         everyone = [spec for match in data.matches() for spec in match[1:]]
@@ -227,10 +226,10 @@ def plot_panels(
 ) -> Figure:
     """Plot the mean of a metric by round, with the band of its 95 % interval: a panel per game, a line per match.
 
-    Of `hitting_time` it plots the share of runs that have hit, by budget.
+    For `hitting_time` it plots the share of runs that have hit, by budget.
 
-    Games and learners are in the order of their names and numbers. A pair of learners looks the same in every panel.
-    Beyond MOST_PANELS games and MOST_LINES pairs, the legend gives the number of those that are left out.
+    Games and learners are sorted by name and number. A pair of learners looks the same in every panel. Only the first
+    MOST_PANELS games and MOST_LINES pairs are drawn; the legend gives the number of others.
 
     Args:
         data: the results of a study, or a frame in the columns of `Results.curves`.
@@ -286,7 +285,7 @@ def _times(data: Any, noise: str | None) -> dict[tuple[str, tuple[str, ...]], Ru
 
 
 def _labels(pairs: Sequence[tuple[str, ...]], known: Known, short: bool = False) -> dict[tuple[str, ...], str]:
-    """Return the label of the players of each match; if short, a learner that plays itself is named once."""
+    """Return the label of the players of each match; if `short`, a learner in self-play is named once."""
     titles = {
         spec: title + _MARK * (learner_words(spec, known).kind in REFERENCES)
         for spec, title in learner_titles((spec for pair in pairs for spec in pair), known).items()

@@ -24,10 +24,10 @@ _WINDOWS = 30  # of rounds
 
 
 def plot_explanation(explanation: Explanation) -> Figure:
-    """Plot the largest losses of a learner, how the largest arises over the rounds, and what it plays there.
+    """Plot the largest losses of a learner, the largest one over the rounds, and the policy in that match.
 
     Args:
-        explanation: of `coebl.evidence.explain`.
+        explanation: the result of `coebl.evidence.explain`.
 
     >>> from coebl.evidence.explain import explain
     >>> from coebl.study import Results

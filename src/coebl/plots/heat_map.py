@@ -33,7 +33,7 @@ def plot_heat_map(
     """Plot a metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0, orange below.
 
     A cell is hatched if it is undecided: not significantly above or below 0, at 5 % in one-sided tests after Holm's
-    correction over the cells; or if it has no interval. Colours grow with the square root, so that small
+    correction over the cells; or if it has no interval. Colours are proportional to the square root, so that small
     numbers remain visible next to large ones.
 
     Args:
@@ -41,7 +41,7 @@ def plot_heat_map(
         metric: the name of the metric.
         cells: (label of the row, label of the column) to (game, row, column). Missing cells stay blank.
         ax: the axes; by default those of a new figure.
-        alike: matches of other heat maps that have the same scale of colours.
+        alike: the matches of other heat maps that share the scale of colours.
         known: titles of metrics that are not built in; by default those of the results.
 
     >>> from coebl.study import Results

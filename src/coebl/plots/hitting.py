@@ -1,4 +1,4 @@
-"""Plots of hitting times: the share of runs by budget, and the growth of the time with the size of a game."""
+"""Plots of hitting times: the share of runs by budget, and the expected time by the size of a game."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coebl.plots.style import canvas, check_some, plain_log_scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DECADES = 30  # the ratio of the ends of an axis from which on powers of ten are enough
+_DECADES = 30  # if the ends of an axis have at least this ratio, powers of ten are enough as ticks
 
 
 def plot_ecdf(
@@ -94,7 +94,7 @@ def draw_times(ax: Axes, rows: Mapping[str, Sequence[Runtimes]], columns: Sequen
     Args:
         ax: the axes.
         rows: label to the times of each column.
-        columns: their labels.
+        columns: the labels of the columns.
     """
     ert = np.array([[times.ert().mean for times in row] for row in rows.values()])
     shades = np.log10(np.where(np.isfinite(ert), ert, np.nan))

@@ -77,7 +77,7 @@ class PolicyPaths:
         return self.game.row_labels, self.game.column_labels
 
     def exploitability(self, policies: tuple[Floats, ...]) -> Floats:
-        """Return what two best responses would gain against these policies: (points,)."""
+        """Return the sum of what best responses of both players would gain against these policies: (points,)."""
         row, column = policies
         gain: Floats = (column @ self.game.payoff.T).max(axis=1) - (row @ self.game.payoff).min(axis=1)
         return gain
@@ -94,7 +94,7 @@ def policy_paths(result: Result, seed: int | None = None, points: int = 500, als
         result: of `simulate(..., keep=["policies"])`, on a game with a matrix.
         seed: of the run; by default the first.
         points: the largest number of rounds.
-        also: rounds that are kept in any case.
+        also: rounds that are always included.
 
     >>> from coebl import simulate
     >>> paths = policy_paths(simulate("rps", "ucb", "exp3", rounds=900, seeds=2, keep=["policies"]), points=4)
@@ -144,7 +144,7 @@ def replicator_arrows(payoff: Floats, across: int = 9) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Areas:
-    """The actions of a player, few enough to have an area each."""
+    """The actions of a player in groups, few enough to have an area each."""
 
     names: tuple[str, ...]
     groups: tuple[tuple[int, ...], ...]  # the actions of each area
@@ -155,7 +155,7 @@ class Areas:
 
 
 def areas_of(paths: PolicyPaths, seat: int) -> Areas:
-    """Return the areas of a player: an action each, or the most played ones and one for all others."""
+    """Return the areas of a player: one per action, or one for each of the most played actions and one for the rest."""
     names, played = paths.labels[seat], np.maximum(paths.averages[seat][-1], paths.equilibrium[seat])
     if len(names) <= MOST_AREAS:
         return Areas(names, tuple((action,) for action in range(len(names))))
@@ -168,7 +168,7 @@ def areas_of(paths: PolicyPaths, seat: int) -> Areas:
 
 
 def plot_simplex(result: Result, seed: int | None = None, rounds: Iterable[int] = ROUNDS) -> Figure:
-    """Plot how both policies of one run move, and where their averages and the equilibrium are.
+    """Plot the path of both policies in one run, with their averages and the equilibrium.
 
     With three actions each, a policy is a point of a triangle, and there is a panel per player and round. In a 2 x 2
     game both policies together are one point of the unit square, over the arrows of the replicator dynamics, and there
@@ -178,7 +178,7 @@ def plot_simplex(result: Result, seed: int | None = None, rounds: Iterable[int] 
     Args:
         result: of `simulate(..., keep=["policies"])`, on a game with a matrix.
         seed: of the run; by default the first.
-        rounds: of the panels, those that were played; the last round always has a panel.
+        rounds: of the panels; rounds that were not played are left out, and the last round always has a panel.
 
     >>> from coebl import simulate
     >>> result = simulate("rps", "coebl:c=2", "exp3", rounds=300, seeds=1, keep=["policies"])

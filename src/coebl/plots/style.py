@@ -73,7 +73,7 @@ def new_figure(width: float = COLUMN, height: float = 2.4) -> Figure:
 
 
 def lay_out(figure: Figure) -> None:
-    """Make room for all labels, once: the layout engine of a figure would do so at every saving, and draw twice."""
+    """Make room for all labels once; a layout engine would do so each time the figure is saved, and draw twice."""
     from matplotlib import rcParams
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -83,7 +83,7 @@ def lay_out(figure: Figure) -> None:
 
 
 def blue_orange() -> Colormap:
-    """Return the colours of numbers from -1, orange, over 0, nearly white, to 1, blue."""
+    """Return the colour map of numbers from -1 (orange) through 0 (nearly white) to 1 (blue)."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("blue-orange", _ENDS)
@@ -129,7 +129,7 @@ def panels(count: int, height: float, margin: float) -> Iterator[tuple[Figure, l
 
 
 def plain_log_scale(ax: Axes, direction: Literal["x", "y"] = "y") -> None:
-    """Make an axis logarithmic, with plain numbers at 1, 2 and 5: less than a decade has few powers of ten."""
+    """Make an axis logarithmic, with plain numbers at 1, 2 and 5, for ranges with few powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
     ax.set(**{f"{direction}scale": "log"})
@@ -198,7 +198,7 @@ def save(
 
 
 def drawn(figure: Figure, format: str) -> bytes:
-    """Return the content of a file of a figure; the same figure gives the same bytes."""
+    """Return a figure as the content of a file; the same figure gives the same bytes."""
     stream = io.BytesIO()
     figure.savefig(stream, format=format, metadata=_UNDATED.get(format))
     return stream.getvalue()

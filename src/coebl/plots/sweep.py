@@ -71,7 +71,7 @@ def plot_sweep(
     noise: str | None = None,
     known: Known | None = None,
 ) -> Best:
-    """Plot a metric by the settings of a learner, with 95 % intervals, and return the best setting; it has a ring.
+    """Plot a metric by the settings of a learner, with 95 % intervals, and return the best setting, marked by a ring.
 
     A cumulative metric is that of the last round, any other the mean over the last 100 rounds. Settings are evenly
     spaced, in their order.
@@ -106,7 +106,7 @@ def plot_sweep(
 def draw_sweep(
     ax: Axes, ticks: Sequence[str], numbers: Sequence[Floats], style: Style, label: str = "", more: bool = False
 ) -> Best:
-    """Draw means, lower and upper ends by tick, and return the best; if it is the only one, it has a ring."""
+    """Draw means with the ends of their intervals, by tick, and return the best; it has a ring unless it is tied."""
     mean, low, high = numbers
     x = np.arange(len(ticks))
     kept = {key: value for key, value in style.items() if key != "markevery"} | {"marker": "o", "markersize": 3}
@@ -196,14 +196,14 @@ def plot_sweeps(
 
 
 def _missing_default(sweep: Sweep) -> str:
-    """Return the default value in words if it is known and no tick has it; that of a custom learner is not stored."""
+    """Return a note with the default value if no tick shows it; the default of a custom learner is not stored."""
     entry = LEARNERS.registered(sweep.learner)
     default = None if entry is None else entry.defaults.get(sweep.parameter)
     return "" if not isinstance(default, int | float) or default in sweep.values.values() else f" (default {default:g})"
 
 
 def _lines(sweep: Sweep, game: str, present: set[tuple[str, ...]]) -> dict[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """Return the points of the opponents that met two settings or more on a game; () is the setting itself."""
+    """Return the points of each opponent that met at least two settings on a game; () stands for self-play."""
     ticks = {
         spec: f"{value:g}" + ("" if sweep.parameter in split_spec(spec).arguments else "\ndefault")
         for spec, value in sweep.values.items()

@@ -1,6 +1,6 @@
 """The page of a study, from its results and the verdicts on them.
 
-Here are the parts that are embedded in HTML files: Vega, JSON, scripts and style sheets.
+This module has what HTML files embed: Vega, JSON, scripts and style sheets.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from coebl.core.errors import InputError
 _ADDRESS_SPACE = 72 << 30  # bytes that V8 reserves; few of them are used
 
 
-@cache  # it takes seconds to put together
+@cache  # building it takes seconds
 def vega_script(package: Any) -> str:
     """Return the script of Vega and Vega-Lite from the installed package, in its own scope."""
     _check_address_space()
@@ -27,7 +27,7 @@ def vega_script(package: Any) -> str:
 
 
 def _check_address_space() -> None:
-    """Reject a limit of address space under which the engine in `vl_convert`, V8, would end the program."""
+    """Raise an `InputError` if the address space is too small for V8, the engine in `vl_convert`, which would abort."""
     try:
         import resource
     except ImportError:  # not on every system
@@ -41,7 +41,7 @@ def _check_address_space() -> None:
 
 
 def embed(data: object) -> str:
-    """Return JSON for a script element: without <, > and &, and without line separators that scripts once choked on.
+    """Return JSON for a script element: without <, > and &, and without Unicode line separators.
 
     >>> print(embed("</script>"))
     "\\u003c/script\\u003e"
@@ -60,5 +60,5 @@ def _plain(value: object) -> Any:
 
 
 def read_asset(name: str) -> str:
-    """Return a file of the page."""
+    """Return the content of an asset of the page."""
     return resources.files("coebl.report").joinpath("assets", name).read_text(encoding="utf-8")

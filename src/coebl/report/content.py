@@ -54,7 +54,7 @@ class PageCurve:
     grid: int  # an index into the lists of rounds that curves share
     seeds: int
     means: Numbers
-    halves: Numbers  # of the widths of the intervals
+    halves: Numbers  # half the widths of the intervals
 
     def last_texts(self) -> tuple[str, str]:
         """Return the mean of the last round and its interval as strings."""
@@ -71,7 +71,7 @@ class PageMatch:
 
     game: int
     row: int  # the learner in the first seat
-    column: int  # that in the second seat; of more seats, all others as one entry
+    column: int  # the learner in the second seat; with more seats, all others as one entry
     curves: dict[int, PageCurve]  # by the index of the metric
     winner: int | None = None  # after correction, or before it only
     decided: str = "untested"  # "after" correction, "before" it only, or "no"
@@ -79,14 +79,14 @@ class PageMatch:
 
 @dataclass(frozen=True)
 class Presentation:
-    """The part of a page that is not in the results."""
+    """The parts of a page that the results do not contain."""
 
     title: str
     question: str = ""  # the subject of the study, in a paragraph
-    source: str = ""  # what it is about, and where that was published
-    link: str = ""  # the address of that
+    source: str = ""  # the publication that it is about
+    link: str = ""  # the address of the publication
     headline: str = ""  # the id of the main claim
-    answer: str = ""  # the finding in a line, and its numbers in a second: a template, see `verdict_grid.finding`
+    answer: str = ""  # the finding, and its numbers in a second line: a template, see `verdict_grid.finding`
     words: Sequence[str] = ("hold", "undecided", "fail")  # for its checks in the bars below that sentence
     presets: Sequence[Preset] = ()  # selections of lines; the first one is shown first
     first: Sequence[str] = _FIRST  # metrics that come before the others
@@ -135,7 +135,7 @@ class Content:
 
     @property
     def defined_metrics(self) -> list[dict[str, Any]]:
-        """The metrics that any curve shows, without those of another seat if that of the first seat is shown."""
+        """The metrics that any curve shows; one that is shown for several seats is listed for the first seat only."""
         drawn = {place for match in chain(*self.matches) for place in match.curves}
         shown = {name: words for place, (name, words) in enumerate(self.metrics.items()) if place in drawn}
         return [
@@ -175,7 +175,7 @@ class Content:
 
     @property
     def is_ranked(self) -> bool:
-        """True if the tests are those of the ranking, which has no learners that see more than a bandit does."""
+        """True if the tests are those of the ranking, which leaves out learners that see more than a bandit does."""
         return self.ranking is not None and self.show.family == "all pairings"
 
     def place_of(self, game: str, noise: str) -> int | None:
@@ -190,7 +190,7 @@ class Content:
         return [self.sweeps[place] for place in sorted({self.learners[learner]["sweep"] for learner in shown})]
 
     def for_script(self) -> dict[str, Any]:
-        """Return what the page's script reads, except for the matches, which are separate blocks."""
+        """Return the data of the page's script, except for the matches, which are separate blocks."""
         has_more_seats = any(seats.count(", ") > 1 for seats in self.seats.values())
         decided = [sum(match.decided == "after" for match in matches) for matches in self.matches]
         named = (place for place, game in enumerate(self.games) if game["spec"] == self.show.game)
@@ -228,7 +228,7 @@ class Content:
 
 
 def read_content(results: Results, metrics: Sequence[str], show: Presentation) -> Content:
-    """Read all results; if there are several noises, each game is there once per noise."""
+    """Read all results; if there are several noises, the content has each game once per noise."""
     known, records = known_to(results), results.records()
     labels = sorted({(record.game, record.players, record.noise) for record in records})
     labels.sort(key=lambda label: tuple(map(natural, label[1])))
@@ -307,7 +307,7 @@ def _frame(results: Results, content: Content, game: Mapping[str, Any], **option
 
 
 def _seated(players: Sequence[str]) -> tuple[str, str]:
-    """Return the learner in the first seat, and all others as one name; in self-play that of the first.
+    """Return the learner in the first seat, and all others as one name; in self-play, both are the same.
 
     >>> _seated(["ucb", "exp3"]), _seated(["ucb", "exp3", "ucb"]), _seated(["ucb", "ucb", "ucb"])
     (('ucb', 'exp3'), ('ucb', 'exp3 v ucb'), ('ucb', 'ucb'))
@@ -347,7 +347,7 @@ def _curves(
 
 
 def _add_outcomes(results: Results, content: Content) -> None:
-    """Add the winners to the matches: by the tests of the ranking, or else of all learners."""
+    """Add the winners to the matches, according to the tests of the ranking, or else of all learners."""
     metric, pairings = content.table_metric, []
     if content.ranking and content.is_ranked:
         pairings = content.ranking.pairings
@@ -371,9 +371,10 @@ def _add_outcomes(results: Results, content: Content) -> None:
 def _frontier(
     results: Results, content: Content, game: Mapping[str, Any], matches: Sequence[PageMatch]
 ) -> dict[str, Any] | None:
-    """Return the settings of learners by their self-play and the gain of the opponent; None if there are too few.
+    """Return the results of swept settings in self-play and against the opponent; None if there are too few.
 
-    The gain is measured by the first metric whose sign shows who is ahead; it is left out if they did not meet.
+    The result against the opponent is the first metric whose sign shows who is ahead; it is left out if they did not
+    meet.
     """
     opponent, names = content.strongest, list(content.metrics)
     sweeps = {learner["spec"]: learner["sweep"] for learner in content.learners}
@@ -405,7 +406,7 @@ def _frontier(
 
 
 def _suitability(metric: str, content: Content) -> tuple[Any, ...]:
-    """Return a sort key of metrics by how well they show convergence of self-play: signed metrics are last."""
+    """Return a sort key of metrics by how well they show convergence in self-play; signed metrics are last."""
     wanted, words = list(content.show.convergence), content.metrics[metric]
     preference = wanted.index(metric) if metric in wanted else len(wanted)
     return preference, words.signed, words.cumulative, list(content.metrics).index(metric)
@@ -414,7 +415,7 @@ def _suitability(metric: str, content: Content) -> tuple[Any, ...]:
 def _ends(
     frame: polars.DataFrame, metrics: Mapping[str, MetricWords]
 ) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
-    """Return the ends of matches by metric: the last round if it is cumulative, else the mean of the last rounds."""
+    """Return the final values of matches by metric: of the last round if cumulative, else means of the last rounds."""
     pl = require("polars")
     ends: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for name in filter(frame.columns.__contains__, metrics):
@@ -432,7 +433,7 @@ def _ends(
 
 
 def are_logarithmic(rounds: Sequence[int]) -> bool:
-    """Return True if rounds were recorded ever more rarely, so that their axis is to be logarithmic.
+    """Return True if the gaps between rounds grow, so that their axis should be logarithmic.
 
     >>> are_logarithmic([1, 2, 4, 8, 16, 32]), are_logarithmic([10, 20, 30, 40, 50, 55])
     (True, False)

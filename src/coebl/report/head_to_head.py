@@ -1,6 +1,6 @@
 """Sections of the page: the ranking, hitting times, the heat maps, and plain tables for readers without scripts.
 
-Head-to-heads read the outcomes of one family of tests, which the ranking names.
+All head-to-heads use the outcomes of one family of tests, which the ranking names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PICTURE = "What each learner earns from the others, and what it loses to a best
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a page: plain strings, and a picture as SVG, in which no script is run."""
+    """A section of a page: plain strings, and perhaps a picture as SVG, whose scripts are not run."""
 
     id: str
     title: str
@@ -49,7 +49,7 @@ class Section:
 
     @property
     def picture_data(self) -> str:
-        """The picture as the address of an image, or ""."""
+        """The picture as a data URL, or ""."""
         return f"data:image/svg+xml;base64,{base64.b64encode(self.picture).decode()}" if self.picture else ""
 
 
@@ -159,7 +159,7 @@ def _strings(values: Any) -> list[str]:
 def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, Any] | None:
     """Return heat maps of who beats the common opponent, a panel for each preset; None if there is no such opponent.
 
-    What the main claim checks is decided as there, so that a panel has the counts of its bar.
+    Matches that the main claim checks have the outcome of the check, so that panels agree with the bars of the claim.
     """
     met = {(match.game, match.row, match.column): (match, curve) for match, curve in content.duels}
     checked = {
@@ -223,7 +223,7 @@ def _map_cell(content: Content, panel: str, match: PageMatch, curve: PageCurve, 
 
 
 def _common_title(content: Content, opponents: Sequence[int]) -> str:
-    """Return the title of the common opponent: that of its family, if its settings differ."""
+    """Return the title of the common opponent; if its settings differ, that of the learner."""
     known = [content.learners[opponent] for opponent in opponents]
     sweeps = {learner["sweep"] for learner in known}
     if len(known) == 1:

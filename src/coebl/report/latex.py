@@ -15,7 +15,7 @@ from coebl.study.results import SummaryRow
 
 _SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"}
 _SPECIAL |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u00a0": "~"}
-_SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # other signs in LaTeX's oldest fonts
+_SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # old fonts differ here
 
 
 def latex_tables(rows: Sequence[SummaryRow], known: Known = NOTHING) -> str:
@@ -64,7 +64,7 @@ def _table(metric: str, rows: Sequence[SummaryRow], known: Known) -> str:
 
 
 def _cells(line: dict[str, SummaryRow], learners: Sequence[str], more: bool) -> list[str]:
-    """Return mean and half width of each learner; a dash if it did not play."""
+    """Return the mean and the half width of each learner; a dash if it did not play."""
     means = [row["mean"] for row in line.values() if row["mean"] == row["mean"]]
     best = (max if more else min)(means, default=None)
     cells = []
@@ -81,7 +81,7 @@ def _cells(line: dict[str, SummaryRow], learners: Sequence[str], more: bool) -> 
 
 
 def _number(number: float) -> str:
-    r"""Return a number without an interval for mathematics.
+    r"""Return a number without an interval, for LaTeX's math mode.
 
     >>> print(_number(6.384e-16), _number(float("-inf")), _number(0.25))
     6.384 \times 10^{-16} -\infty 0.25
@@ -97,7 +97,7 @@ def _range(numbers: Iterable[int]) -> str:
 
 
 def _escaped(text: str) -> str:
-    r"""Return a title for LaTeX.
+    r"""Return a title with the special characters of LaTeX escaped.
 
     >>> print(_escaped("a_b & 5 %"))
     a\_b \& 5 \%

@@ -27,7 +27,7 @@ _LIGHTER = 0.2  # how far every colour is moved towards white on a dark page
 
 @dataclass(frozen=True)
 class Preset:
-    """A selection of lines: the specs of the learners shown on each game; "*" is every game not named.
+    """A selection of lines: the specs of the learners shown on each game; "*" stands for all other games.
 
     >>> Preset("the text", {"rps": ["coebl:c=2", "ucb"], "*": ["coebl", "ucb"]}, id="text").on("diagonal:n=2")
     ['coebl', 'ucb']
@@ -70,14 +70,14 @@ def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
 
 
 def game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return a sort key of games: as they are registered, then others by their specs, and sizes by number."""
+    """Return a sort key of games: in the order of the registry, then others by spec; sizes are sorted as numbers."""
     known = GAMES.names
     place = known.index(game["family"]) if game["family"] in known else len(known)
     return (place, natural(game["spec"]), natural(game["noise"]))
 
 
 def _actions(spec: str) -> list[int] | None:
-    """Return the numbers of actions of the players, if the game is registered here."""
+    """Return the number of actions of each player; None if the game is not registered here."""
     try:
         return list(parse_game(spec).shape) if GAMES.known(spec) else None
     except InputError:
@@ -87,9 +87,9 @@ def _actions(spec: str) -> list[int] | None:
 def learner_entries(
     specs: Sequence[str], plainest: Sequence[str], sweeps: Sequence[Sweep], known: Known, groups: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Return every learner with its look and its place in a sweep; `plainest` are those that any preset shows.
+    """Return every learner with its look and its place in a sweep; `plainest` are the learners of presets.
 
-    The `groups` of several learners in a match, as "ucb v exp3", follow; they look as their first learner does.
+    The `groups` of several learners in a match, such as "ucb v exp3", follow; they look like their first learner.
     """
     titles = learner_titles(specs, known)
     swept = {spec: place for place, sweep in enumerate(sweeps) for spec in sweep.values}
@@ -127,7 +127,7 @@ def learner_colours(learners: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _sees(spec: str, known: Known) -> str:
-    """Return what a learner sees if that is more than a bandit does, since it cannot be compared with bandits."""
+    """Return the kind of a learner that sees more than a bandit, with which it cannot be compared; else ""."""
     kind = learner_words(spec, known).kind
     return f"{kind}, {KINDS[kind]}" if kind in REFERENCES else ""
 
@@ -139,14 +139,14 @@ def sweep_entry(sweep: Sweep, known: Known) -> dict[str, str]:
 
 
 def metric_entry(name: str, words: MetricWords) -> dict[str, Any]:
-    """Return a metric for the script. One that is not cumulative is a distance, which has its own figure."""
+    """Return a metric for the script; a metric that is not cumulative is a distance, which has its own figure."""
     meaning = words.meaning.replace(f"; {name}:2 for seat 2", "")
     distance = words.known and not words.cumulative
     return vars(words) | {"name": name, "meaning": meaning, "distance": distance}
 
 
 def short(numbers: Iterable[float], digits: int = DIGITS) -> list[float | int | None]:
-    """Round numbers for the script of the page; what is not finite becomes None."""
+    """Round numbers for the script of the page; numbers that are not finite become None."""
     return [few_digits(number, digits) for number in numbers]
 
 
@@ -162,7 +162,7 @@ def unbroken(text: object) -> str:
 
 
 def interval_texts(mean: float, low: float, high: float) -> tuple[str, str]:
-    """Format a number and its interval, to as many places as distinguish the ends of the interval; "" for NaN.
+    """Format a number and its interval, with as many digits as the width of the interval supports; "" for NaN.
 
     >>> interval_texts(12.3456, 11.9, 12.8)
     ('12.35', '[11.90, 12.80]')

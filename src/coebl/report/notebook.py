@@ -16,7 +16,7 @@ from coebl.core.text import counted, in_interval, number_text, one_line, with_mi
 if TYPE_CHECKING:
     from coebl.engine.records import Interval, Labels, Records
     from coebl.engine.result import Result
-    from coebl.evidence.compare import Comparison, Contest
+    from coebl.evidence.compare import Comparison
     from coebl.games.game import Game
 
 _MOST = 12  # rows and columns of a matrix that are shown
@@ -35,7 +35,7 @@ def _name(text: str, width: int = 80) -> str:
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table of cells that are HTML already; it scrolls where it is wider than the page."""
+    """Return a table of cells that are already HTML; it scrolls if it is wider than the page."""
     lines = [("th", head), *(("td", row) for row in rows)]
     cells = ("".join(f"<{kind}>{cell}</{kind}>" for cell in line) for kind, line in lines)
     inner = "".join(f"<tr>{line}</tr>" for line in cells).replace("<th>", '<th style="white-space:normal">')
@@ -117,9 +117,9 @@ def render_player(
         head.append("any")
     lines = [f"{name} {_number(value)} {_interval(low, high)}" for name, (value, low, high) in numbers.items()]
     lines += [f"{counted(records.outcomes, 'outcome')}, mean reward {_number(records.mean_reward)}"]
-    lines += [counted(tickets, "open ticket")] if tickets else []
-    lines += [f"deviation of the rewards of a pair {_number(deviation)}"] if freedom else []
-    lines += ["in brackets, 95 % intervals"] if numbers or freedom else []
+    lines += [counted(tickets, "open ticket")] * bool(tickets)
+    lines += [f"deviation of the rewards of a pair {_number(deviation)}"] * bool(freedom)
+    lines += ["in brackets, 95 % intervals"] * bool(numbers or freedom)
     lines += _cut(rows, m, columns, k)
     warned = "".join(f"<p>Warning: {escape(warning)}</p>" for warning in warnings)
     tables = _table(head, body), _latest(labels, records)
@@ -229,7 +229,7 @@ def _curve(result: Result) -> str:
 
 
 def render_comparison(comparison: Comparison) -> str:
-    """Return HTML: the sentence, then a row per way and game with the difference, its interval and who does better."""
+    """Return HTML: the sentence, then a row per way and game with the difference, its interval and the winner."""
     rows = []
     intervals = [contest.interval(comparison.in_ranges) for contest in comparison.contests]
     reach = max((abs(end) for ends in intervals for end in ends if math.isfinite(end)), default=0.0) or 1.0
@@ -237,7 +237,10 @@ def render_comparison(comparison: Comparison) -> str:
         mean, low, high = in_interval(contest.difference.mean, contest.difference.low, contest.difference.high)
         numbers = mean if math.isnan(contest.difference.low) else f"{mean} [{low}, {high}]"
         unit = f" {contest.unit}s" if contest.unit else ""
-        cells = (contest.way, contest.game, with_minus(numbers) + unit, _winner(comparison, contest))
+        lower = contest.difference.sign < 0
+        better = comparison.a if lower == (comparison.better == "lower") else comparison.b
+        winner = better if contest.difference.sign else "undecided"
+        cells = (contest.way, contest.game, with_minus(numbers) + unit, winner)
         way, game, *others = (_name(cell, 100) for cell in cells)
         colour = f"rgb({_BLUE if contest.difference.sign else _GREY})"
         rows.append([way, game, _bar(interval, reach, colour), *others])
@@ -245,14 +248,6 @@ def render_comparison(comparison: Comparison) -> str:
     units = "<p>all games, and the bars: in units of each game's payoff range</p>" if comparison.in_ranges else ""
     table = _table((_name(title, 100) for title in head), rows)
     return f"<div><p>{_name(str(comparison), 2000)}</p>{table}{units}</div>"
-
-
-def _winner(comparison: Comparison, contest: Contest) -> str:
-    """Return the learner that does better after correction."""
-    if not contest.difference.sign:
-        return "undecided"
-    lower = contest.difference.sign < 0
-    return comparison.a if lower == (comparison.better == "lower") else comparison.b
 
 
 def _bar(interval: tuple[float, float, float], reach: float, colour: str) -> str:

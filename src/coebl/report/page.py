@@ -1,7 +1,7 @@
 """The page: the results of a study as one HTML file that needs no network, with interactive figures.
 
-All that results hold is data, never markup: Jinja2 escapes what becomes HTML, `embed` what becomes JSON, and the script
-writes text nodes only. A content security policy in the page forbids every connection.
+The content of results is data, never markup: Jinja2 escapes what becomes HTML, `embed` what becomes JSON, and the
+script writes text nodes only. A content security policy in the page forbids every connection.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ def write_page(
     """Write the page of a study's results, whole or not at all, and return its path.
 
     Args:
-        results: those of the study. If they have several noises, each game is there once per noise.
+        results: of the study. If they have several noises, each game is shown once per noise.
         path: the file.
-        show: the title, the selections of lines, and so on.
-        verdicts: those on the claims of a paper.
-        sections: come before the figures, such as the ranking of a tournament; without them and without verdicts, it is
-            the ranking of `coebl run`. Times of runs that end at a condition follow.
+        show: the title, the presets, and other parts that results do not contain.
+        verdicts: on the claims of a paper.
+        sections: shown before the figures, such as the ranking of a tournament; without sections and verdicts, the page
+            shows the ranking of `coebl run`. Times of runs that end at a condition follow.
         command: the command that runs the study again.
         about: the origin of the study; by default it is read from its folder.
         left_out: the part that was not run, for a banner.
-        whole: the command that runs all of it.
+        whole: the command that runs everything.
     """
     jinja2, markup = require("jinja2"), require("markupsafe").Markup
     library = vega_script(require("vl_convert"))
@@ -118,7 +118,7 @@ def write_page(
 
 
 def _ordered(about: About, first: Sequence[str]) -> list[str]:
-    """Return the metrics of a study in the order of the page: the first ones, the library's, then custom ones."""
+    """Return the metrics of a study in the order of the page: those in `first`, the library's, then custom ones."""
     metrics = about.metrics or METRICS.names
     known = [metric for metric in metrics if registered_metric(metric)]
     return list(dict.fromkeys([*(metric for metric in first if metric in metrics), *known, *metrics]))
@@ -168,7 +168,7 @@ class About:
         return [(word, text) for word, text in pairs if text]
 
     def commands(self, command: str) -> list[tuple[str, list[str]]]:
-        """Return the command that makes the study, and those that have made its runs, each once."""
+        """Return the command that makes the study, and the other commands that made its runs, each once."""
         made = dict.fromkeys(str(run["command"]) for run in self.runs if run.get("command"))
         pairs = [("Command", [command] if command else []), ("Run by", [other for other in made if other != command])]
         return [(word, lines) for word, lines in pairs if lines]

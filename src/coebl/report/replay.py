@@ -49,7 +49,7 @@ class Replay:
         return f"<Replay of {_words(self.paths.title)}, {len(self.paths.rounds)} frames>"
 
     def data(self) -> dict[str, Any]:
-        """Return what the page draws, in plain values; probabilities and places are in thousandths."""
+        """Return the data of the page as plain values; probabilities and coordinates are in thousandths."""
         paths = self.paths
         gains = [paths.exploitability(paths.policies), paths.exploitability(paths.averages)]
         return {
@@ -61,7 +61,7 @@ class Replay:
         }
 
     def _chart(self, seat: int) -> dict[str, Any]:
-        """Return the chart of a player; a square is about both."""
+        """Return the chart of a player; a square shows both players."""
         paths = self.paths
         title = f"{paths.game.seats[seat]}: {_words(paths.titles[seat])}"
         chart: dict[str, Any] = {"title": title, "colour": paths.colours[seat]}

@@ -26,8 +26,8 @@ _SHOWN = ["subject", "quantity", "measured", "low", "high", "wanted", "threshold
 def finding(template: str, outcomes: Mapping[str, Sequence[str]]) -> str:
     """Return the finding in words, from the outcomes of the checks of the main claim by variant.
 
-    The template names them as in {text[holds]}; {tested} is the number of checks with data, and {which} says if there
-    are more. If a variant that it names is not judged, there is no such sentence.
+    The template refers to counts as {text[holds]}; {tested} is the number of checks with data, and {which} tells if
+    there are more. If the template names a variant that was not judged, the result is "".
 
     >>> finding("{tested} checks{which}: {a[holds]} hold.", {"a": ["holds", "fails", "not testable"]})
     '2 checks that were run (3 in all): 1 hold.'
@@ -48,7 +48,7 @@ def outcomes_of(claim: str, verdicts: Iterable[Verdict]) -> dict[str, list[Outco
 
 
 def scores(show: Presentation, verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
-    """Return a bar for each variant: how many checks of the main claim hold, are undecided, and fail."""
+    """Return a bar for each variant: the numbers of checks of the main claim that hold, are undecided, and fail."""
     presets = {preset.id: preset for preset in show.presets}
     kinds: tuple[Outcome, ...] = ("holds", "not significant", "fails")
     return [
@@ -100,7 +100,7 @@ def _square(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _tally(verdict: Verdict) -> str:
-    """Return a verdict in a word, with how many checks fail of those run, or how many were run of those it needs."""
+    """Return a verdict in a word, with the number of failed checks, or of checks that were run out of those needed."""
     outcomes = [check.verdict for check in verdict.checks]
     run = len(outcomes) - outcomes.count("not testable")
     if verdict.verdict == "fails":
@@ -125,7 +125,7 @@ def by_title(text: str, verdict: Verdict, learners: Mapping[str, str]) -> str:
 
 
 def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, Any]:
-    """Return a verdict for the script and for the download, with no more of its checks than the page shows."""
+    """Return a verdict for the script and for the download, with the fields of its checks that the page shows."""
     plain = verdict.as_dict()
     plain["checks"] = [
         {key: few_digits(value, DIGITS) if isinstance(value := values[key], float) else value for key in _SHOWN}
