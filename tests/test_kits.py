@@ -373,7 +373,7 @@ class Normal(Noise):
         (lambda payoff, draw: payoff + draw + np.zeros(len(payoff)), "make it with like=payoff"),
         (
             lambda payoff, draw: np.full(len(payoff), 0.5),
-            "compute the reward from the arguments of reward",
+            "compute it from arrays passed to reward",
         ),
     ],
 )

@@ -1,29 +1,39 @@
-"""The points of a contract, the report on them, and the conformance kits for games and metrics."""
+"""The report on the points of a contract, and the conformance kits for games and metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.errors import InputError, UserCodeError, printable, reason_of, where
+from coebl.core.errors import CoeblError, InputError, UserCodeError, printable, reason_of, where
 from coebl.core.text import counted
 from coebl.engine import Match, simulate
 from coebl.games import Game, GenomeGame, TensorGame, ZeroSumGame, parse_game
 from coebl.games.game import SEATS
 from coebl.learners import parse_learner
 from coebl.metrics import Block, Metric
-from coebl.testing.strict import OF_BLOCK, OF_REWARD, StrictArray, StrictBackend
+from coebl.testing.strict import OF_BLOCK, OF_REWARD, Origin, StrictArray, StrictBackend, to_strict
 
-Points = Iterator[tuple[str, Callable[[], str | bool | None]]]  # a statement, and a test: a complaint, or nothing
+Points = Iterator[tuple[str, Callable[[], None]]]  # a statement, and a test that raises an error unless it holds
+
+
+class ContractError(CoeblError):
+    """A statement of a contract that does not hold. The message names the repair."""
 
 
 class UntriedError(Exception):
-    """A point that cannot be tried, because of a fault that another point reports."""
+    """A statement that cannot be tested, because of a fault that another point reports."""
+
+
+def demand(holds: object, complaint: str) -> None:
+    """Raise a `ContractError` unless a statement holds."""
+    if not holds:
+        raise ContractError(complaint)
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class Point:
     name: str  # the statement that should hold
     passed: bool  # True if it does
     detail: str = ""  # the complaint, if it does not
-    tried: bool = True  # False if a fault that another point reports prevents it
+    tried: bool = True  # False if a fault that another point reports prevents the test
 
 
 @dataclass(frozen=True)
@@ -84,25 +94,25 @@ class Report:
 
 
 def report_on(subject: str, points: Points) -> Report:
-    """Try the points, and report the outcome of each.
+    """Test the points, and report the outcome of each.
 
-    An error that a point raises is its complaint, with the line of custom code; one that was raised before is reported
-    once.
+    An error in custom code is reported with its line, and only once: points that fail by it too count as not tried.
     """
-    tried: list[Point] = []
+    outcomes: list[Point] = []
     raised: set[tuple[str, str]] = set()
-    for name, find_fault in points:
+    for name, test in points:
+        complaint, tried = "", True
         try:
-            complaint = find_fault()
+            test()
+        except ContractError as error:
+            complaint = str(error)
         except (Exception, SystemExit) as error:
-            if isinstance(error, UntriedError) or _root(error) in raised:
-                tried.append(Point(name, passed=False, tried=False))
-                continue
+            tried = not isinstance(error, UntriedError) and _root(error) not in raised
             raised.add(_root(error))
             line = where(error)
-            complaint = printable(reason_of(error)) + (f" ({line})" if line else "")
-        tried.append(Point(name, not complaint, str(complaint or "")))
-    return Report(subject, tuple(tried))
+            complaint = (printable(reason_of(error)) + (f" ({line})" if line else "")) * tried
+        outcomes.append(Point(name, tried and not complaint, complaint, tried))
+    return Report(subject, tuple(outcomes))
 
 
 def _root(error: BaseException) -> tuple[str, str]:
@@ -132,71 +142,72 @@ def check_game(game: str | ZeroSumGame | TensorGame) -> Report:
     return report_on(repr(subject), _points_of_table(subject))
 
 
-def _read_back(game: ZeroSumGame | TensorGame) -> str | bool:
-    spec = game.spec
-    return spec is not None and parse_game(spec, game.noise) != game and f"{spec!r} reads back as another game"
+def _read_back(game: ZeroSumGame | TensorGame) -> None:
+    same = game.spec is None or parse_game(game.spec, game.noise) == game
+    demand(same, f"{game.spec!r} reads back as another game")
 
 
 def _points_of_table(game: Game | TensorGame) -> Points:
     tables = [game.payoff] if isinstance(game, Game) else game.payoffs
 
-    def noise() -> str | bool:
+    def read_only() -> None:
+        demand(not any(table.flags.writeable for table in tables), "its payoffs can be written to")
+
+    def noise() -> None:
         actions = [np.zeros(100_000, np.int64)] * len(game.shape)
         draws = getattr(game, "draws", 1)
         draw = game.noise.draw(np.random.default_rng(0), (100_000, draws) if draws > 1 else 100_000)
         for seat, payoff, rewards in zip(game.seats, tables, game.rewards(actions, draw), strict=False):
             error = abs(float(rewards.mean() - payoff.flat[0]))
-            if error > 5 * float(rewards.std()) / np.sqrt(rewards.size) + 1e-12:
-                return f"the mean reward of {seat} is {error:.3g} away from the payoff"
-        return False
+            allowed = 5 * float(rewards.std()) / np.sqrt(rewards.size) + 1e-12
+            demand(error <= allowed, f"the mean reward of {seat} is {error:.3g} away from the payoff")
 
     yield "its spec reads back", lambda: _read_back(game)
-    yield (
-        "its payoffs are read-only",
-        lambda: any(table.flags.writeable for table in tables) and "its payoffs can be written to",
-    )
+    yield "its payoffs are read-only", read_only
     if isinstance(game, Game):
-        yield "its equilibrium is certified", lambda: _gap(game)
+        yield "its equilibrium is certified", lambda: _equilibrium(game)
         yield "what one player wins the other loses", lambda: _zero_sum(game)
     else:
-        yield "security strategies are certified", lambda: _insecure(game)
+        yield "security strategies are certified", lambda: _security(game)
     yield "its noise has mean zero", noise
     if isinstance(game, Game):
         yield "its noise works on arrays of any library", lambda: _rewards_on_strict_arrays(game)
 
 
-def _gap(game: Game) -> str | bool:
+def _equilibrium(game: Game) -> None:
     row, column, payoff = game.solution.row, game.solution.column, game.payoff
     gap = ((payoff @ column).max() - (row @ payoff).min()) / (np.ptp(payoff) or 1.0)
-    return bool(gap > 1e-8) and f"its equilibrium has a gap of {gap:.1e}"
+    demand(gap <= 1e-8, f"its equilibrium has a gap of {gap:.1e}")
 
 
-def _insecure(game: TensorGame) -> str | bool:
+def _security(game: TensorGame) -> None:
     for seat in game.seats:
         view, solution = game.own_view(seat), game.security(seat)
         gap = (solution.value - (solution.row @ view.payoff).min()) / (np.ptp(view.payoff) or 1.0)
-        if abs(gap) > 1e-8:
-            return f"the security strategy of {seat} has a gap of {gap:.1e}"
-    return False
+        demand(abs(gap) <= 1e-8, f"the security strategy of {seat} has a gap of {gap:.1e}")
 
 
-def _zero_sum(game: Game) -> str | bool:
+def _zero_sum(game: Game) -> None:
     row, column = (game.own_view(name).payoff for name in SEATS)
-    return not np.array_equal(row, 0.0 - column.T) and "what one player wins the other does not lose"
+    demand(np.array_equal(row, 0.0 - column.T), "what one player wins the other does not lose")
 
 
-def _rewards_on_strict_arrays(game: Game) -> str | bool:
+def _rewards_on_strict_arrays(game: Game) -> None:
     random = np.random.default_rng(0)
     actions = [random.integers(count, size=20) for count in game.shape]
     draw = game.noise.draw(random, 20)  # by NumPy, on every device
-    *strict, strict_draw, payoff = (StrictArray(array.copy(), OF_REWARD) for array in (*actions, draw, game.payoff))
     placed: Any = copy(game)
-    placed.payoff = payoff
-    rewards = placed.rewards(strict, strict_draw)  # as the engine calls it
-    if not all(isinstance(reward, StrictArray) for reward in rewards):
-        return "its noise returns one of NumPy's arrays; compute the reward from the arguments of reward"
-    equal = np.array_equal(rewards[0].plain, game.rewards(actions, draw)[0])
-    return not equal and "its noise gives other rewards on arrays of another library"
+    placed.payoff = to_strict(game.payoff.copy(), OF_REWARD)
+    rewards = placed.rewards(*to_strict(deepcopy([actions, draw]), OF_REWARD))  # as the engine calls it
+    _compare("its noise", rewards[0], game.rewards(actions, draw)[0], OF_REWARD)
+
+
+def _compare(subject: str, values: Any, expected: Floats, origin: Origin) -> None:
+    """Demand strict arrays with the numbers that NumPy's arrays gave."""
+    is_strict = isinstance(values, StrictArray)
+    demand(is_strict, f"{subject} returns one of NumPy's arrays; compute it from arrays {origin.words}")
+    same = np.array_equal(values.plain, expected, equal_nan=True)
+    demand(same, f"{subject} gives other numbers on arrays of another library")
 
 
 def _points_of_genome_game(game: GenomeGame) -> Points:
@@ -205,57 +216,52 @@ def _points_of_genome_game(game: GenomeGame) -> Points:
     genomes = random.integers(0, 2, (2, 20, game.n), np.int8)
     policies = random.uniform(size=(2, 20, game.n))
 
-    def payoffs() -> str | None:
-        payoff, (low, high) = dealt.payoffs(*genomes), game.payoff_range
-        if payoff.shape != (20,):
-            return f"the payoffs of 20 pairs of genomes have shape {payoff.shape}"
-        slack = 1e-9 * (high - low)
-        outside = payoff[~((payoff >= low - slack) & (payoff <= high + slack))]
-        return None if not len(outside) else f"the payoff {outside[0]:g} lies outside its range {low:g} .. {high:g}"
-
-    def batch() -> str | None:
-        alone = np.concatenate([dealt.payoffs(*genomes[:, pair : pair + 1]) for pair in range(20)])
-        return None if np.array_equal(dealt.payoffs(*genomes), alone) else "a pair alone has another payoff"
-
-    def expected() -> str | None:
-        own = [(random.random((4000, game.n)) < policy[0]).astype(np.int8) for policy in policies]
-        payoff = dealt.payoffs(*own)
-        error = abs(float(payoff.mean()) - float(dealt.expected(*policies[:, :1])[0]))
-        allowed = 5 * float(payoff.std()) / np.sqrt(4000) + 1e-9
-        return None if error <= allowed else f"the mean payoff of 4000 draws is {error:.3g} away from expected(...)"
-
-    def responses() -> str | None:
-        for seat in (0, 1):
-            policy = policies[1 - seat]
-            best, answer = dealt.response(seat, policy), dealt.answer(seat, policy).astype(np.float64)
-            pairs = [(answer, best), *((genome.astype(np.float64), None) for genome in genomes)]
-            for genome, promised in pairs:
-                earned = dealt.expected(genome, policy) if seat == 0 else -dealt.expected(policy, genome)
-                if promised is not None and not np.allclose(earned, promised):
-                    return f"seat {seat}: answer(...) does not earn response(...)"
-                if (earned > best + 1e-9).any():
-                    return f"seat {seat}: a random genome earns more than response(...)"
-        return None
-
-    def value() -> str | None:
-        row, column = policies
-        above = (dealt.response(0, column) < game.value - 1e-9).any()
-        below = (-dealt.response(1, row) > game.value + 1e-9).any()
-        return "best responses to a policy earn less than the value" if above or below else None
-
-    def arrays() -> str | None:
+    def arrays() -> None:
         strict: Any = game.dealt(range(20), StrictBackend())
         plain: Any = game.dealt(range(20))
         calls: list[tuple[str, tuple[Any, ...]]] = [("payoffs", (*genomes,))]
         calls += [("expected", (*policies,))] * ("expected" not in game.unknown)
         calls += [("response", (seat, policies[seat])) for seat in (0, 1) if "response" not in game.unknown]
         for name, given in calls:
-            own = [StrictArray(part.copy(), OF_REWARD) if isinstance(part, np.ndarray) else part for part in given]
-            if not np.array_equal(getattr(strict, name)(*own).plain, getattr(plain, name)(*given)):
-                return f"{name} gives other numbers on arrays of another library"
-        if "value" not in game.unknown and strict.value != game.value:
-            return "its value is another one after it was dealt"
-        return None
+            expected = getattr(plain, name)(*given)
+            _compare(name, getattr(strict, name)(*to_strict(given, OF_REWARD)), expected, OF_REWARD)
+        known = "value" not in game.unknown
+        demand(not known or strict.value == game.value, "its value is another one after it was dealt")
+
+    def payoffs() -> None:
+        payoff, (low, high) = dealt.payoffs(*genomes), game.payoff_range
+        demand(payoff.shape == (20,), f"the payoffs of 20 pairs of genomes have shape {payoff.shape}")
+        slack = 1e-9 * (high - low)
+        outside = payoff[~((payoff >= low - slack) & (payoff <= high + slack))]
+        demand(not len(outside), f"the payoffs {outside[:1]} lie outside their range {low:g} .. {high:g}")
+
+    def batch() -> None:
+        alone = np.concatenate([dealt.payoffs(*genomes[:, pair : pair + 1]) for pair in range(20)])
+        demand(np.array_equal(dealt.payoffs(*genomes), alone), "a pair alone has another payoff")
+
+    def expected() -> None:
+        drawn = [(random.random((4000, game.n)) < policy[0]).astype(np.int8) for policy in policies]
+        payoff = dealt.payoffs(*drawn)
+        error = abs(float(payoff.mean()) - float(dealt.expected(*policies[:, :1])[0]))
+        allowed = 5 * float(payoff.std()) / np.sqrt(4000) + 1e-9
+        demand(error <= allowed, f"the mean payoff of 4000 draws is {error:.3g} away from expected(...)")
+
+    def responses() -> None:
+        for seat in (0, 1):
+            policy = policies[1 - seat]
+            best = dealt.response(seat, policy)
+            answer, *others = (
+                dealt.expected(genome, policy) if seat == 0 else -dealt.expected(policy, genome)
+                for genome in (dealt.answer(seat, policy).astype(np.float64), *genomes.astype(np.float64))
+            )
+            demand(np.allclose(answer, best), f"seat {seat}: answer(...) does not earn response(...)")
+            most = np.maximum.reduce([answer, *others])
+            demand((most <= best + 1e-9).all(), f"seat {seat}: a random genome earns more than response(...)")
+
+    def value() -> None:
+        row, column = policies
+        enough = (dealt.response(0, column) >= game.value - 1e-9) & (-dealt.response(1, row) <= game.value + 1e-9)
+        demand(enough.all(), "best responses to a policy earn less than the value")
 
     yield "works on arrays of any library", arrays
     yield "its spec reads back", lambda: _read_back(game)
@@ -283,40 +289,17 @@ def _points_of_metric(metric: type[Metric]) -> Points:
     if "genomes" in metric.needs:
         match = Match.of("bigger-number:n=4,space=bits,mask=false", "uniform", "uniform", rounds=40)
     elif "welfare" in metric.needs:
-        match = Match.of(
-            Game(([[0.5, 1.0, 0.2], [0.3, 0.8, 0.1]], [[0.1, 0.7, 2.0], [0.3, -0.8, 0.6]])), "ucb", "exp3", 40
-        )
+        pair = [[0.5, 1.0, 0.2], [0.3, 0.8, 0.1]], [[0.1, 0.7, 2.0], [0.3, -0.8, 0.6]]
+        match = Match.of(Game(pair), "ucb", "exp3", 40)
     else:
         match = Match.of(Game([[0.5, -1.0, 0.2], [-0.3, 0.8, 0.1]]), "ucb", "exp3", rounds=40)
 
     def record(seeds: list[int], block_rounds: int) -> Floats:
         return simulate(match, seeds, metrics=[metric], block_rounds=block_rounds).metrics[metric.name]
 
-    def shape() -> str | bool:
+    def shape() -> None:
         recorded = record([0, 1, 2], 16).shape
-        return recorded != (40, 3) and f"40 rounds and 3 runs gave {recorded}"
-
-    def blocks() -> str | bool:
-        same = np.array_equal(record([0, 1, 2], 40), record([0, 1, 2], 7), equal_nan=True)
-        return not same and "blocks of 7 rounds give other numbers than one of 40; add up with a RunningSum"
-
-    def batch() -> str | bool:
-        same = np.array_equal(record([0, 1, 2], 40)[:, 1], record([1], 40)[:, 0], equal_nan=True)
-        return not same and "seed 1 alone gives other numbers than in a batch of three"
-
-    def arrays() -> str | None:
-        kept = simulate(match, [0, 1, 2], metrics=[], keep=["policies", "actions", "rewards"]).kept
-        plain, strict = metric(match.game, 3), metric(match.game, 3)
-        for first, last in ((1, 16), (17, 40)):
-            parts: Any = {name: [array[first - 1 : last] for array in both] for name, both in kept.items()}
-            expected = plain(Block(match.game, first, **parts))
-            strict_parts: Any = {name: [StrictArray(array.copy(), OF_BLOCK) for array in parts[name]] for name in parts}
-            values: Any = strict(Block(match.game, first, **strict_parts))
-            if not isinstance(values, StrictArray):
-                return "it returns one of NumPy's arrays; compute it from arrays of the block"
-            if not np.array_equal(values.plain, expected, equal_nan=True):
-                return "it gives other numbers on arrays of another library"
-        return None
+        demand(recorded == (40, 3), f"40 rounds and 3 runs gave {recorded}")
 
     def others() -> None:
         for game, seats in (("bigger-number:n=4,space=bits", 2), ("cournot:players=3,most=3", 3)):
@@ -327,6 +310,22 @@ def _points_of_metric(metric: type[Metric]) -> Points:
                 except Exception as error:
                     needed = 'name what it uses of a game in needs, "payoffs" for one that reads numbers of actions'
                     raise InputError(f"on {game}: {reason_of(error)}; {needed}.") from error
+
+    def blocks() -> None:
+        same = np.array_equal(record([0, 1, 2], 40), record([0, 1, 2], 7), equal_nan=True)
+        demand(same, "blocks of 7 rounds give other numbers than one of 40; add up with a RunningSum")
+
+    def batch() -> None:
+        same = np.array_equal(record([0, 1, 2], 40)[:, 1], record([1], 40)[:, 0], equal_nan=True)
+        demand(same, "seed 1 alone gives other numbers than in a batch of three")
+
+    def arrays() -> None:
+        kept = simulate(match, [0, 1, 2], metrics=[], keep=["policies", "actions", "rewards"]).kept
+        plain, strict = metric(match.game, 3), metric(match.game, 3)
+        for first, last in ((1, 16), (17, 40)):
+            given = [[array[first - 1 : last] for array in kept[name]] for name in ("policies", "actions", "rewards")]
+            expected = plain(Block(match.game, first, *given))
+            _compare("it", strict(Block(match.game, first, *to_strict(given, OF_BLOCK))), expected, OF_BLOCK)
 
     yield "one number per round and run", shape
     yield "takes every game that it accepts", others

@@ -6,6 +6,7 @@ import copy
 import pickle
 import random as python_random
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.base import reason_to_reject
 from coebl.search import Search
-from coebl.testing.kits import Points, Report, UntriedError, report_on
+from coebl.testing.kits import ContractError, Points, Report, UntriedError, demand, report_on
 from coebl.testing.strict import on_strict_arrays
 
 SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one-row": (1, 4), "one-column": (4, 1)}
@@ -49,7 +50,7 @@ def check_learner(learner: str | Learner | type[Learner]) -> Report:
     if isinstance(learner, type):
         reason = reason_to_reject(learner)
         if reason:
-            return report_on(learner.__name__, iter([("can be registered", lambda: reason)]))
+            return report_on(learner.__name__, iter([("can be registered", partial(demand, False, reason))]))
         learner = learner()
     subject = parse_learner(learner)
     return report_on(str(subject), _points(subject))
@@ -57,7 +58,9 @@ def check_learner(learner: str | Learner | type[Learner]) -> Report:
 
 def _points(learner: Learner) -> Points:
     if isinstance(learner, Search):
-        yield from points_of_search(learner)
+        yield "searches genomes of one, two and nine bits", lambda: _sizes(learner)
+        yield "a run does not depend on its batch, to the last bit", lambda: _search_batch(learner)
+        yield "goes on with fewer runs", lambda: _dropped(learner)
         yield "its spec reads back", lambda: _spec(learner)
         yield "pickles", lambda: _pickles(learner)
         return
@@ -72,7 +75,8 @@ def _points(learner: Learner) -> Points:
     yield "plays the same in any units of the payoffs", lambda: _units(learner)
     yield "its spec reads back", lambda: _spec(learner)
     if learner.improves and type(learner).__module__.startswith("coebl."):
-        yield "names its source", lambda: not learner.cites and "it is part of coebl and has no citation; set cites"
+        cites = partial(demand, learner.cites, "it is part of coebl and has no citation; set cites")
+        yield "names its source", cites
     yield "is equal to itself after it has played, and stays as it was", lambda: _equal(learner)
     if learner.improves:
         yield "comes to play a dominant action in both seats", lambda: _dominance(learner)
@@ -80,8 +84,8 @@ def _points(learner: Learner) -> Points:
     yield "pickles", lambda: _pickles(learner)
     if set(learner.sees) <= {"opponent"}:
         yield "a saved player continues to the last bit", lambda: _saved(learner)
-    if set(learner.sees) <= {"opponent"} and "indices" in learner.plays:
-        yield "plays on if outcomes are late, missing or of other moves", lambda: _feedback(learner)
+        if "indices" in learner.plays:
+            yield "plays on if outcomes are late, missing or of other moves", lambda: _feedback(learner)
 
 
 def _play(learner: Learner, game: ZeroSumGame, name: SeatName, rounds: int, seeds: list[int]) -> Floats:
@@ -131,92 +135,93 @@ def _matrices(learner: Learner) -> list[Floats]:
     return [game.payoff for game in _games(learner, "row", 60).values() if isinstance(game, Game)]
 
 
-def _shapes(learner: Learner, name: SeatName) -> str | None:
+def _shapes(learner: Learner, name: SeatName) -> None:
     games = _games(learner, name, 12)
     for game in games.values():
         _play(learner, game, name, 12, [0, 1])  # the engine rejects invalid policies
     shapes = ", ".join(f"{m} x {n}" for m, n in SHAPES.values())
     if "bits" in learner.plays:
         shapes = " and ".join(map(str, GENES)) + " genes"
-    return None if games else f"it rejects every game, even those of {shapes}"
+    demand(games, f"it rejects every game, even those of {shapes}")
 
 
-def _batch(learner: Learner) -> str | None:
+def _batch(learner: Learner) -> None:
     _need_own_numbers(learner)
     for name, place, game in _seatings(learner, 60):
         together, alone = (_play(learner, game, name, 60, seeds) for seeds in (_SEEDS, [7]))
         differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
         if len(differing):
-            return (
+            raise ContractError(
                 f"{place}: seed 7 alone and in a batch of five differ from round {differing[0] + 1} on; sum over the "
                 "last axis, never over runs, and with seat.einsum, not @"
             )
-    return None
 
 
-def _arrays(learner: Learner) -> str | None:
+def _arrays(learner: Learner) -> None:
     _need_own_numbers(learner)
     for name, place, game in _seatings(learner, 30):
         expected = _play(learner, game, name, 30, [3, 5])
-        if not np.array_equal(_play(on_strict_arrays(learner), game, name, 30, [3, 5]), expected):
-            return f"{place}: it plays differently on arrays of another library"
-    return None
+        same = np.array_equal(_play(on_strict_arrays(learner), game, name, 30, [3, 5]), expected)
+        demand(same, f"{place}: it plays differently on arrays of another library")
 
 
-def _units(learner: Learner) -> str | None:
+def _units(learner: Learner) -> None:
     _need_own_numbers(learner)
     for name, place, game in _seatings(learner, 30):
         expected = _play(learner, game, name, 30, [3, 5])
         for unit, zero, change in _UNITS:
             policies = _play(learner, _in_units(game, unit, zero), name, 30, [3, 5])
-            differing = (np.abs(policies - expected) > (_ROUNDING if zero else 0)).any(axis=(0, 2))  # by run
+            same = (np.abs(policies - expected) <= (_ROUNDING if zero else 0)).all(axis=(0, 2))  # by run
             # With another zero rewards are rounded, and in single runs that decides between equals.
-            if differing.all() if zero else differing.any():
-                return f"{place}: it plays differently if {change}; learn from seen and from the seat alone"
-    return None
+            equal = same.any() if zero else same.all()
+            demand(equal, f"{place}: it plays differently if {change}; learn from seen and from the seat alone")
 
 
-def _spec(learner: Learner) -> str | None:
+def _spec(learner: Learner) -> None:
     own, name = type(learner), vars(type(learner)).get("name")
-    if name and name in LEARNERS and (other := LEARNERS[name].factory) is not own:
+    if name and name in LEARNERS:
+        other = LEARNERS[name].factory
         registered = f"{other.__module__}.{other.__name__}"
-        return f"its name is {name!r}, which is that of {registered}; give the class another name, or none"
+        demand(
+            other is own, f"its name is {name!r}, which is that of {registered}; give the class another name, or none"
+        )
     entry = LEARNERS.entry_of(own, str(learner))
     again = entry.factory(**entry.read(str(learner).removeprefix(entry.name).removeprefix(":")))
-    return None if again == learner and str(again) == str(learner) else f"{str(learner)!r} reads back as {again!r}"
+    demand(again == learner and str(again) == str(learner), f"{str(learner)!r} reads back as {again!r}")
 
 
-def _equal(learner: Learner) -> str | None:
+def _equal(learner: Learner) -> None:
     before = vars(learner).copy()
     for game in _games(learner, "row", 5).values():
         _play(learner, game, "row", 5, [0, 1])
-        if learner.seated(seat_at(game, 0, learner, [0, 1], 5)) != learner:
-            return "seated, it is not equal to itself; compare fields alone, as a dataclass does"
-    return None if vars(learner).keys() == before.keys() else "seating it changed the learner itself"
+        seated = learner.seated(seat_at(game, 0, learner, [0, 1], 5))
+        demand(seated == learner, "seated, it is not equal to itself; compare fields alone, as a dataclass does")
+    demand(vars(learner).keys() == before.keys(), "seating it changed the learner itself")
 
 
-def _dominance(learner: Learner) -> str | None:
+def _dominance(learner: Learner) -> None:
     genes = "indices" not in learner.plays
     game = parse_zero_sum("lead:n=2,mask=false") if genes else Game(DOMINANCE, payoff_range=(-1.0, 1.0))
     for name, best in DOMINANT.items():
         policies = _play(learner, game, name, 1500, [0, 1, 2, 3])
         share = float((policies[750:] if genes else policies[750:, :, best]).mean())  # all genes should be 1
         chance = 0.5 if genes else 1 / policies.shape[2]
-        if share < chance + _MARGIN:
-            return (
-                f"{name} seat: the dominant action has a mean probability of {share:.2f}, and chance is {chance:.2f}; "
-                "look at the sign of the reward, or say improves = False"
-            )
-    return None
+        demand(
+            share >= chance + _MARGIN,
+            f"{name} seat: the dominant action has a mean probability of {share:.2f}, and chance is {chance:.2f}; "
+            "look at the sign of the reward, or set improves = False",
+        )
 
 
 def _need_own_numbers(learner: Learner) -> None:
     """Leave a point untried for a learner that draws from a global random state: its runs differ for that reason."""
-    if _global_state(learner):
-        raise UntriedError
+    try:
+        _global_state(learner)
+    except ContractError:
+        raise UntriedError from None
 
 
-def _global_state(learner: Learner) -> str | None:
+def _global_state(learner: Learner) -> None:
     outcomes = []
     for game in list(_games(learner, "row", 20).values())[:1]:
         for seed in (1, 2):
@@ -224,18 +229,18 @@ def _global_state(learner: Learner) -> str | None:
             python_random.seed(seed)
             before = repr(np.random.get_state()), python_random.getstate()  # noqa: NPY002
             outcomes.append(_play(learner, game, "row", 20, [0, 1]))
-            if before != (repr(np.random.get_state()), python_random.getstate()):  # noqa: NPY002
-                return "it draws from a global random state; draw from seat.random"
+            same = before == (repr(np.random.get_state()), python_random.getstate())  # noqa: NPY002
+            demand(same, "it draws from a global random state; draw from seat.random")
     same = all(np.array_equal(outcomes[0], outcome) for outcome in outcomes)
-    return None if same else "it depends on a global random state; draw from seat.random"
+    demand(same, "it depends on a global random state; draw from seat.random")
 
 
-def _pickles(learner: Learner) -> str | None:
+def _pickles(learner: Learner) -> None:
     again = pickle.loads(pickle.dumps(learner))
-    return None if again == learner else f"it comes back from pickle as {shorten(again)}"
+    demand(again == learner, f"it comes back from pickle as {shorten(again)}")
 
 
-def _saved(learner: Learner) -> str | None:
+def _saved(learner: Learner) -> None:
     _need_own_numbers(learner)
     contests: list[tuple[Any, Floats | None]] = []
     if "bits" in learner.plays:
@@ -244,23 +249,21 @@ def _saved(learner: Learner) -> str | None:
     for player, payoff in contests:
         _contest(player, payoff)
         copied = copy.deepcopy(player)
-        if _contest(player, payoff) != _contest(copied, payoff):
-            return "it plays differently if the player was saved before; keep all its state in attributes"
-    return None
+        same = _contest(player, payoff) == _contest(copied, payoff)
+        demand(same, "it plays differently if the player was saved before; keep all its state in attributes")
 
 
-def _feedback(learner: Learner) -> str | None:
+def _feedback(learner: Learner) -> None:
     for payoff in _matrices(learner):
         player = Player(learner, payoff.shape[0], payoff.shape[1], horizon=60)
         try:
             with np.errstate(divide="ignore", invalid="ignore"):  # what they lead to is reported
                 _play_with_late_outcomes(player, payoff)
         except PolicyError as error:
-            return (
+            raise ContractError(
                 f"{error} If it divides by the probability of an action, write importance_weighted = True in the class "
                 "and take seen.probability."
-            )
-    return None
+            ) from error
 
 
 def _play_with_late_outcomes(player: Player, payoff: Floats) -> None:
@@ -291,39 +294,30 @@ def _contest(player: Any, payoff: Floats | None) -> list[bytes]:
 # Searches
 
 
-def points_of_search(search: Search) -> Points:
-    """Return the points of the contract of `coebl.search`, apart from those of every learner."""
-    yield "searches genomes of one, two and nine bits", lambda: _sizes(search)
-    yield "a run does not depend on its batch, to the last bit", lambda: _search_batch(search)
-    yield "goes on with fewer runs", lambda: _dropped(search)
-
-
 def _run(search: Search, game: GenomeGame, seeds: list[int], until: str | None = None) -> Result:
     match = Match(game, (search, search), _QUERIES)
     return simulate(match, seeds, metrics=["exploitability"], until=until)
 
 
-def _sizes(search: Search) -> str | None:
+def _sizes(search: Search) -> None:
     for n in (1, 2, 9):
         for policy in _run(search, Bilinear(n, 0.3, 0.6), [0, 1]).policies:
-            if not ((policy >= 0) & (policy <= 1)).all():
-                return f"with {n} bits it recommends {policy[0].tolist()}; accepted: probabilities, one per bit"
-    return None
+            valid = ((policy >= 0) & (policy <= 1)).all()
+            demand(valid, f"with {n} bits it recommends {policy[0].tolist()}; accepted: probabilities, one per bit")
 
 
-def _search_batch(search: Search) -> str | None:
+def _search_batch(search: Search) -> None:
     together, alone = (_run(search, Diagonal(9), seeds) for seeds in (_SEEDS, [7]))
     same = all(np.array_equal(a[1], b[0]) for a, b in zip(together.policies, alone.policies, strict=True))
-    return (
-        None if same else "seed 7 alone and in a batch of five differ; draw from seat.random, and never sum over runs"
-    )
+    demand(same, "seed 7 alone and in a batch of five differ; draw from seat.random, and never sum over runs")
 
 
-def _dropped(search: Search) -> str | None:
-    """Runs end at different times: a run that goes on alone has to be as it would be without the others."""
+def _dropped(search: Search) -> None:
+    """Demand that a run is the same if others end before it."""
     until = "exploitability < 0.5"
     together = _run(search, Diagonal(3), _SEEDS, until).hitting_times
     alone = [_run(search, Diagonal(3), [seed], until).hitting_times[0] for seed in _SEEDS]
-    if together == alone:
-        return None
-    return f"runs hit at {together}, and alone at {alone}; keep runs on axis 0 of every array of its state"
+    demand(
+        together == alone,
+        f"runs hit at {together}, and alone at {alone}; keep runs on axis 0 of every array of its state",
+    )

@@ -115,7 +115,7 @@ class StrictArray(NDArrayOperatorsMixin):
         return _plain(value, self._origin)
 
     def _strict(self, value: Any) -> Any:
-        return _strict(value, self._origin)
+        return to_strict(value, self._origin)
 
     def __len__(self) -> int:
         return len(self._data)
@@ -153,10 +153,11 @@ def _plain(value: Any, origin: Origin = FROM_SEAT) -> Any:
     return {key: _plain(item, origin) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _strict(value: Any, origin: Origin = FROM_SEAT) -> Any:
+def to_strict(value: Any, origin: Origin = FROM_SEAT) -> Any:
+    """Wrap NumPy's arrays, also inside tuples and lists."""
     if isinstance(value, np.ndarray):
         return StrictArray(value, origin)
-    return type(value)(_strict(item, origin) for item in value) if type(value) in (tuple, list) else value
+    return type(value)(to_strict(item, origin) for item in value) if type(value) in (tuple, list) else value
 
 
 class _StrictRandom:
@@ -190,16 +191,16 @@ class StrictBackend(Backend):
         def solve_strict(payoffs: Any) -> Any:
             solved = solve(_plain(payoffs))
             for part in ("strategy", "opponent", "value"):
-                setattr(solved, part, _strict(getattr(solved, part)))
+                setattr(solved, part, to_strict(getattr(solved, part)))
             return solved
 
         return solve_strict
 
     def gram(self, a: Any) -> Any:
-        return _strict(super().gram(_plain(a)))
+        return to_strict(super().gram(_plain(a)))
 
     def solve_positive(self, matrices: Any, right: Any) -> Any:
-        return _strict(super().solve_positive(_plain(matrices), _plain(right)))
+        return to_strict(super().solve_positive(_plain(matrices), _plain(right)))
 
 
 @dataclass
@@ -219,7 +220,7 @@ class _OnStrictArrays(Learner):
 
     def start(self, seat: Seat) -> None:
         def answer(policy: Any) -> Any:
-            return _strict(seat.answer(_plain(policy)))
+            return to_strict(seat.answer(_plain(policy)))
 
         strict: dict[str, Any] = {"random": _StrictRandom(seat.random), "backend": StrictBackend()}
         self.inner = self.inner.seated(replace(seat, **strict, shown_answer=seat.shown_answer and answer))
