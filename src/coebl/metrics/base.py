@@ -34,7 +34,7 @@ _MOST_JOINT = 2**21  # probabilities of joint actions that are computed at a tim
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive rounds of every run of a batch: rounds on axis 0, runs on axis 1. Lists have the row seat first.
+    """Consecutive rounds of all runs of a batch: rounds on axis 0, runs on axis 1. Lists have the row seat first.
 
     >>> from coebl import Game
     >>> half, game = np.full((1, 1, 2), 0.5), Game([[3.0, 0.0], [1.0, 2.0]])  # one round of one run
@@ -75,9 +75,7 @@ class Block:
 class Metric:
     """A number per round and run. Extend it: the class attributes, and `__call__`.
 
-    Args:
-        game: the game that is played.
-        runs: how many runs the batch has.
+    It is made for a game and a number of runs, those of a batch.
 
     >>> class Surprise(Metric):
     ...     name = "surprise"
@@ -108,20 +106,16 @@ class Metric:
     within_range: ClassVar[bool] = False  # True if it is at most the width of the payoff range
 
     def __init__(self, game: AnyGame, runs: int) -> None:
-        reason = self.reason_undefined(game)
-        if reason:
+        if reason := self.reason_undefined(game):
             raise InputError(reason)
         self.game: Any = game  # has all that `needs` names
         self.runs = runs
 
     @classmethod
     def within_bounds(cls, low: float, high: float, width: float = inf) -> tuple[float, float]:
-        """Cut an interval of the metric's mean at its bounds, which Student's interval may exceed.
+        """Return an interval of the metric's mean, low to high, without the part that is beyond its bounds.
 
-        Args:
-            low: the lower end.
-            high: the upper end.
-            width: of the range of the game's payoffs, if it is known.
+        Student's interval may exceed them. `width` is that of the range of the game's payoffs, if it is known.
         """
         least, largest = cls.bounds
         return max(low, least), min(high, largest, width if cls.within_range else inf)
@@ -139,10 +133,7 @@ class Metric:
 
     @classmethod
     def of_seat(cls, number: int) -> type[Metric]:
-        """Return the same metric of another seat: a class whose name is that of this one, a colon and the number.
-
-        Args:
-            number: of the seat, from 1.
+        """Return the same metric of the seat with this number, from 1: a class with the number in its name.
 
         >>> from coebl.metrics import METRICS
         >>> METRICS["swap_regret"].factory.of_seat(2).name
@@ -176,16 +167,12 @@ copyreg.pickle(_OfSeat, _made_by)
 
 
 def _missing(game: Any, need: Need) -> str:
-    """Return the names of the attributes that a game lacks, or "". Nothing is computed."""
+    """Return a description of the part that a metric needs and the game lacks, or "". Nothing is computed."""
     attributes, words = _NEEDS[need]
-    found = any(_has(game, attribute) for attribute in attributes)
+    parts = [getattr_static(game, attribute, None) for attribute in attributes]
+    found = any(part is not None and part is not False for part in parts)
     known = need not in getattr(game, "unknown", ())  # a game of genomes may lack an oracle
     return "" if found and known else f"{words}, which {game.name} does not have"
-
-
-def _has(game: Any, attribute: str) -> bool:
-    found = getattr_static(game, attribute, None)
-    return found is not None and found is not False
 
 
 class Outcomes:
@@ -206,11 +193,10 @@ class Outcomes:
     """
 
     def __init__(self, block: Block) -> None:
-        self._is_matrix = not _missing(block.game, "payoffs")
-        self.zero_sum = not _missing(block.game, "zero-sum")
-        if not self._is_matrix and _missing(block.game, "genomes"):
-            missing = _missing(block.game, "payoffs")
+        missing = _missing(block.game, "payoffs")
+        if missing and _missing(block.game, "genomes"):
             raise InputError(f'block.outcomes needs a game with {missing}; write needs = {{"payoffs"}} in the metric.')
+        self._is_matrix, self.zero_sum = not missing, not _missing(block.game, "zero-sum")
         # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
         self._game, self._backend = block.game, block.backend
         self._policies = [contiguous(policy) for policy in block.policies]
@@ -234,10 +220,11 @@ class Outcomes:
 
     def best(self, seat: int) -> Floats:
         """Return the most that a seat could earn against the others' policies: (rounds, runs)."""
+        best: Floats
         if self._is_matrix:
-            largest: Floats = self.payoffs(seat).max(axis=-1)
-            return largest
-        best: Floats = self._game.response(seat, self._policies[1 - seat])
+            best = self.payoffs(seat).max(axis=-1)
+        else:
+            best = self._game.response(seat, self._policies[1 - seat])
         return best
 
     def hindsight(self, seat: int) -> Floats:
@@ -311,11 +298,7 @@ def contiguous(array: Floats) -> Floats:
 
 
 class Blocks:
-    """The blocks of a batch, which a metric that carries something from block to block needs once and in order.
-
-    Args:
-        runs: how many runs the batch has.
-    """
+    """The consecutive blocks of a batch, for metrics that need each of them once and in order."""
 
     def __init__(self, runs: int) -> None:
         self._runs = runs
@@ -334,10 +317,7 @@ class Blocks:
 
 
 class RunningSum(Blocks):
-    """A sum over all rounds so far, carried from block to block.
-
-    Args:
-        runs: how many runs the batch has.
+    """A sum over all rounds so far, carried from block to block, for a batch of so many runs.
 
     >>> rewards = np.array([[1.0], [2.0], [4.0]])  # three rounds of one run
     >>> from coebl import Game
@@ -351,7 +331,7 @@ class RunningSum(Blocks):
         self._total: Floats | None = None  # (1, runs, ...)
 
     def __call__(self, block: Block, terms: Floats) -> Floats:
-        """Return the sums up to each round of the block. terms: (rounds, runs, ...), one per round."""
+        """Return the sums of terms, (rounds, runs, ...), up to each round of the block."""
         self.check(block)
         if self._total is None:
             self._total = np.zeros_like(terms[:1])
@@ -380,11 +360,7 @@ class Total(Metric):
         self._sum = RunningSum(runs)
 
     def terms(self, block: Block) -> Floats:
-        """Return the term of each round: (rounds, runs).
-
-        Args:
-            block: consecutive rounds.
-        """
+        """Return the term of each round of the block: (rounds, runs)."""
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:

@@ -113,26 +113,20 @@ class _Distance(Metric):
     @classmethod
     def reason_undefined(cls, game: Any) -> str | None:
         reason = super().reason_undefined(game)
-        if reason:
-            return reason
-        unique = game.unique_equilibrium
-        if unique.answer == "yes":
-            return None
-        state = "has more than one" if unique.answer == "no" else "may have more than one"
-        return (
-            f"{cls.name} needs a unique equilibrium, and {game.name} {state}: {unique.reason}. "
-            "Use exploitability instead."
-        )
+        if reason is None and (unique := game.unique_equilibrium).answer != "yes":
+            state = "has more than one" if unique.answer == "no" else "may have more than one"
+            needed = f"{cls.name} needs a unique equilibrium, and {game.name} {state}"
+            reason = f"{needed}: {unique.reason}. Use exploitability instead."
+        return reason
 
     def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
         """Return the distance of policies, (rounds, runs, actions), from a strategy, (actions,): (rounds, runs)."""
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:
-        equilibrium = [np.asarray(strategy, like=block.reward) for strategy in self._equilibrium]
         row, column = (
-            self.distance(contiguous(policy), strategy, block.backend)
-            for policy, strategy in zip(block.policies, equilibrium, strict=True)
+            self.distance(contiguous(policy), np.asarray(strategy, like=block.reward), block.backend)
+            for policy, strategy in zip(block.policies, self._equilibrium, strict=True)
         )
         return row + column
 
@@ -204,21 +198,21 @@ class AverageExploitability(_Gap):
 
     def __call__(self, block: Block) -> Floats:
         t = _rounds(block)
+        gap: Floats
         if hasattr(block.game, "response"):  # to the mean marginals
             sums = [add_up(block, policy) for add_up, policy in zip(self._sums, block.policies, strict=True)]
-            gap: Floats = sum(block.game.response(1 - seat, sums[seat] / t[..., None]) for seat in (0, 1))
-            return gap
-        # A times the mean policy is the mean of A times the policy, which other metrics have computed already.
-        row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
-        gap = (row + column) / t
-        return gap  # noqa: RET504 - its type
+            gap = sum(block.game.response(1 - seat, sums[seat] / t[..., None]) for seat in (0, 1))
+        else:  # A times the mean policy is the mean of A times the policy, which other metrics have computed already
+            row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
+            gap = (row + column) / t
+        return gap
 
 
 @METRICS.add("nash_conv")
 class NashConv(Metric):
-    """The gain of best responses, added up over the players: zero at a Nash equilibrium, and only there.
+    """The gain of best responses, summed over the players: zero at a Nash equilibrium, and only there.
 
-    In a zero-sum game of two players it is the exploitability, since what the policies pay to both adds up to zero.
+    In a two-player zero-sum game it is the exploitability, since the payoffs of the policies sum to zero.
     """
 
     needs = frozenset({"response"})
@@ -240,10 +234,7 @@ class NashConv(Metric):
 
 @METRICS.add("external_regret")
 class ExternalRegret(Metric):
-    """The additional payoff of the best fixed action in hindsight, without noise.
-
-    It is that of the row player; `external_regret:2` is that of the second player, and so on.
-    """
+    """The additional payoff of the best fixed action in hindsight, without noise."""
 
     needs = frozenset({"payoffs"})
     title = "External regret"
@@ -281,8 +272,7 @@ class ColumnExternalRegret(ExternalRegret):
 class SwapRegret(Metric):
     """The additional payoff of the best swap in hindsight, without noise: of each action for another, or for itself.
 
-    It is that of the row player; `swap_regret:2` is that of the second player, and so on. Where it is small compared
-    with the rounds for every player, the joint play is near a correlated equilibrium.
+    If it is small for every player, compared with the number of rounds, joint play is near a correlated equilibrium.
     """
 
     needs = frozenset({"payoffs"})
@@ -332,10 +322,7 @@ class _Mean(Total):
 
 @METRICS.add("payoff")
 class Payoff(_Mean):
-    """The mean over the rounds of what the policies pay to a player, without noise.
-
-    It is that of the row player; `payoff:2` is that of the second player, and so on.
-    """
+    """The mean over the rounds of what the policies pay to a player, without noise."""
 
     needs = frozenset({"expected"})
     title = "Payoff"
@@ -388,8 +375,7 @@ class WelfareRatio(Welfare):
 class ExploitabilityAtLeast(_Gap):
     """A lower bound on the exploitability, for games of genomes without an exact best response.
 
-    Each player's most likely genome is improved against the opponent's policy, gene by gene, until no change of a
-    single gene gains.
+    The most likely genome of each player is changed gene by gene until no change earns more against the opponent.
     """
 
     needs = frozenset({"expected", "genomes"})

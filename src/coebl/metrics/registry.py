@@ -26,10 +26,10 @@ METRICS: Registry[Metric] = Registry("metric", "metrics", rejects=_reason_to_rej
 
 
 def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int) -> list[Metric]:
-    """Make metrics for a batch of runs, in the order of their names; a name given twice counts once.
+    """Make the metrics of a batch of runs, in the order of their names; a name given twice counts once.
 
-    "all" means every registered metric that is defined for the game; of a game that is not zero-sum, those about a seat
-    for each seat. A metric may also be given as its class, or as path/to/file.py:Name.
+    "all" means every registered metric that is defined for the game; if it is not zero-sum, those about a seat are
+    included for each seat. A metric may also be given as its class, or as path/to/file.py:Name.
 
     >>> from coebl import Game
     >>> [metric.name for metric in parse_metrics(["regret", "tv"], Game([[3, 0], [1, 2]]), runs=50)]
@@ -56,7 +56,7 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
 def metric_class(name: str) -> type[Metric]:
     """Return the class of a metric by its name, or by path/to/file.py:Name.
 
-    A metric about one seat is that of the first, unless its name has a colon and the number of another, from 1.
+    A metric of one seat is about the first, unless its name ends in a colon and the number of another, from 1.
 
     >>> metric_class("kl").title, metric_class("swap_regret:2").title
     ('KL divergence', 'Swap regret, seat 2')
@@ -76,7 +76,7 @@ def metric_class(name: str) -> type[Metric]:
 
 
 def registered_metric(name: str) -> type[Metric] | None:
-    """Return the class of a metric by a name that is in data; None if it is not registered here. No file is run.
+    """Return the class of a metric by a name from stored data; None if it is not registered. No file is run.
 
     >>> registered_metric("mine.py:Mine")
     """
@@ -90,8 +90,7 @@ def registered_metric(name: str) -> type[Metric] | None:
 def all_metrics(game: AnyGame | None = None) -> list[type[Metric]]:
     """Return the classes of all registered metrics, in the order of their registration.
 
-    Args:
-        game: if it is not zero-sum, metrics about one seat are listed for each of its seats.
+    If a game is given that is not zero-sum, metrics about one seat are listed for each of its seats.
 
     >>> [metric.name for metric in all_metrics() if metric.signed]
     ['regret', 'pseudo_regret']
