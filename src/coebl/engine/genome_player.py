@@ -107,7 +107,7 @@ class GenomePlayer(Contestant):
         content = {name: getattr(self, name) for name in self._settings} | {"actions": None, "opponent_actions": None}
         arrays = {"policy": self._policy, "genome": self._genome}
         present = {name: array for name, array in arrays.items() if array is not None}
-        return content | {"round": self._round, "acted": self._genome is not None}, present
+        return content | {"round": self._round, "acted": "genome" in present}, present
 
     def _restore(self, saved: Saved, path: str) -> None:
         self._round = check_integer("round", saved.content["round"], 1)

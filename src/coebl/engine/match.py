@@ -18,11 +18,7 @@ _MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer fl
 
 
 class MatchName(tuple[str, ...]):
-    """A game and the learners in its seats, by their specs. It equals the tuple of them.
-
-    Args:
-        game: the spec of the game.
-        *players: the spec of the learner in each seat.
+    """The spec of a game and those of the learners in its seats. It equals the tuple of them.
 
     >>> match = MatchName("rps", "ucb", "coebl:c=2")
     >>> print(match)
@@ -34,7 +30,6 @@ class MatchName(tuple[str, ...]):
     __slots__ = ()
 
     def __new__(cls, game: str, *players: str) -> MatchName:
-        """Return the name of a match."""
         return super().__new__(cls, (game, *players))
 
     def __getnewargs__(self) -> tuple[str, ...]:
@@ -65,7 +60,7 @@ class MatchName(tuple[str, ...]):
 
 
 class MatchKey(NamedTuple):
-    """A match as tables label it. It equals the tuple of its fields.
+    """The labels of a match in tables. It equals the tuple of its fields.
 
     >>> print(MatchKey("rps", ("ucb", "exp3"), "gaussian", 3000))
     rps, ucb v exp3
@@ -114,8 +109,7 @@ class Match:
             if not isinstance(learner, Learner):
                 raise InputError(f"{seat} is {shorten(learner)}; accepted: a Learner. For specs: Match.of(...).")
         check_integer("rounds", self.rounds, 1, MOST_ROUNDS)
-        largest = max(abs(end) for ends in self.game.ranges for end in ends)
-        if largest > _MOST_PAYOFF:
+        if (largest := max(abs(end) for ends in self.game.ranges for end in ends)) > _MOST_PAYOFF:
             raise InputError(
                 f"{self.game.name} has payoffs or a payoff range up to {largest:.3g}; accepted in a match: at most "
                 f"{_MOST_PAYOFF:g}, so that sums stay finite. Divide the payoffs by a constant."
@@ -145,7 +139,7 @@ class Match:
         rounds: int = 3000,
         noise: str | Noise | None = None,
     ) -> Match:
-        """Return a match from specs.
+        """Return a match of two players from specs.
 
         Args:
             game: a spec, a file, a `Game`, or a matrix of payoffs to the row player.
@@ -154,8 +148,7 @@ class Match:
             rounds: the number of rounds.
             noise: a spec or a `Noise`; by default that of the game.
 
-        >>> match = Match.of("diagonal:2", "ucb", "coebl:c=2", rounds=100)
-        >>> print(match)
+        >>> print(Match.of("diagonal:2", "ucb", "coebl:c=2", rounds=100))
         diagonal:n=2, ucb v coebl:c=2, 100 rounds
         """
         return cls.among(game, (row, column), rounds, noise)
@@ -166,11 +159,8 @@ class Match:
     ) -> Match:
         """Return a match of any number of players from specs.
 
-        Args:
-            game: as in `of`; also a pair of matrices, the payoffs of each of two players.
-            players: the spec of the learner in each seat, or a `Learner`.
-            rounds: the number of rounds.
-            noise: a spec or a `Noise`; by default that of the game.
+        Here players has a spec or a `Learner` for each seat; game, rounds and noise are those of `of`. A game may also
+        be a pair of matrices, the payoffs of each of two players.
 
         >>> print(Match.among("jordan", ["exp3", "ucb", "hedge"], rounds=100))
         jordan, exp3 v ucb v hedge, 100 rounds

@@ -7,25 +7,28 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
-from coebl.engine.player_file import Saved, this_version
-from coebl.engine.records import UNKNOWN, Insight, Labels, Outcome, Records, Ticket, have_moved, learn_units
+from coebl.engine.player_file import Contestant, Saved, this_version
+from coebl.engine.records import UNKNOWN, Interval, Labels, Outcome, Records, Ticket, have_moved, learn_units
 from coebl.engine.state import StateError
 from coebl.engine.units import Units, check_noise, check_reward, check_scale
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
+
+if TYPE_CHECKING:
+    import polars
 
 _TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
 _SURE_FREEDOM, _WRONG_NOISE = 30, 3.0  # degrees of freedom, and the factor by which a given noise is clearly wrong
 _MOST_OPEN = 1024  # tickets; beyond it the oldest is forgotten
 
 
-class Player(Insight):
+class Player(Contestant):
     """A learner in a real contest: ask it for an action, then report the outcome to it.
 
     It plays as in a simulation with a single run, and maximises its reward. A copy, also by pickle, continues as the
@@ -115,7 +118,7 @@ class Player(Insight):
 
     @property
     def units(self) -> Units:
-        """The range and the noise of the rewards that its learner counts with, given or learned so far."""
+        """The range and the noise of the rewards that its learner assumes, given or learned so far."""
         return self._units
 
     @property
@@ -175,7 +178,7 @@ class Player(Insight):
         >>> first, second, third = player.ticket(), player.ticket(), player.ticket()
         >>> player.observe(second, reward=0.5, opponent=1)
         >>> player.forget(third)  # its outcome will never be known
-        >>> player.observe(first, reward=0.1, opponent=0, action=1)  # action 1 was played, whatever was advised
+        >>> player.observe(first, reward=0.1, opponent=0, action=1)  # it was played in place of the advised action
         >>> len(player.tickets)
         0
         """
@@ -196,7 +199,7 @@ class Player(Insight):
         is missing, or divides by the probability of the action and that was 0.
 
         Args:
-            ticket: the one that `ticket` or `act` returned; by default, the one of `act`.
+            ticket: a ticket that `ticket` or `act` returned; by default that of `act`.
             reward: the reward of the action that was played.
             opponent: the number or label of the opponent's action, if it is known; of several, one for each.
             action: the number or label of the action that was played, if it is not the one that was advised. Without a
@@ -205,26 +208,36 @@ class Player(Insight):
         with self._lock:
             reward = check_reward(reward)
             other = self._opponent_number(opponent)
-            played = UNKNOWN if action is None else _number("action", action, self.actions, self.labels.own)
+            given = None if action is None else _number("action", action, self.actions, self.labels.own)
             asked = ticket is not None or self._current is not None
-            ticket = self._find(ticket, played)
-            self._report(ticket, int(ticket) if action is None else played, other, reward, asked)
+            ticket = self._find(ticket, given)
+            self._check_outcome(ticket.round, other, reward)
+            played = int(ticket) if given is None else given
+            probability = float(ticket.policy[played])
+            sees = other != UNKNOWN or "opponent" not in self.learner.sees
+            teaches = sees and (probability > 0 or not self.learner.importance_weighted)
+            self._close(ticket)
+            self._policy = None  # the next one is computed with what was learned
+            advised = int(ticket) if asked else UNKNOWN
+            self._records.add(Outcome(ticket.round, advised, played, other, reward, probability, teaches))
+            units = learn_units(self._records, self.payoff_range, self.noise)
+            if have_moved(units, self._units):
+                self._units = units
+                self._learn_again()
+            elif teaches:
+                self._teach(played, other, reward, probability)
 
     def forget(self, ticket: Ticket) -> None:
-        """Close a ticket whose outcome will never be known.
-
-        Args:
-            ticket: an open one.
-        """
+        """Close an open ticket whose outcome will never be known."""
         with self._lock:
-            self._close(self._find(ticket, UNKNOWN))
+            self._close(self._find(ticket))
 
-    def _find(self, ticket: Ticket | None, played: int) -> Ticket:
-        """Return the open ticket that is meant; a new one, for a move that was made without asking."""
+    def _find(self, ticket: Ticket | None, played: int | None = None) -> Ticket:
+        """Return the open ticket of an outcome; for a move that was made without asking, a new one."""
         if ticket is None:
             if self._current is not None:
                 return self._current
-            if played != UNKNOWN:
+            if played is not None:
                 return self._issue(played)
             if self._open:
                 raise InputError(f"observe came without a ticket, and {len(self._open)} are open; pass one of them.")
@@ -243,23 +256,6 @@ class Player(Insight):
         del self._open[ticket.round]
         if ticket is self._current:
             self._current = None
-
-    def _report(self, ticket: Ticket, action: int, opponent: int, reward: float, asked: bool) -> None:
-        """Teach the learner, if it can learn from this outcome, and record it."""
-        self._check_outcome(ticket.round, opponent, reward)
-        probability = float(ticket.policy[action])
-        sees = opponent != UNKNOWN or "opponent" not in self.learner.sees
-        teaches = sees and (probability > 0 or not self.learner.importance_weighted)
-        self._close(ticket)
-        self._policy = None  # the next one is computed with what was learned
-        advised = int(ticket) if asked else UNKNOWN
-        self._records.add(Outcome(ticket.round, advised, action, opponent, reward, probability, teaches))
-        units = learn_units(self._records, self.payoff_range, self.noise)
-        if have_moved(units, self._units):
-            self._units = units
-            self._learn_again()
-        elif teaches:
-            self._teach(action, opponent, reward, probability)
 
     def _teach(self, action: int, opponent: int, reward: float, probability: float) -> None:
         shown = np.array([opponent]) if "opponent" in self.learner.sees else None
@@ -323,7 +319,100 @@ class Player(Insight):
     def _warn(self, topic: str, text: str) -> None:
         if topic not in self._warned:
             self._warned[topic] = text
-            warnings.warn(text, stacklevel=5)  # the caller of observe
+            warnings.warn(text, stacklevel=4)  # the caller of observe
+
+    def estimates(self) -> polars.DataFrame:
+        """Return the rewards of each pair of actions: visits, mean, and a 95 % interval of the mean, low to high.
+
+        The interval is Student's, with one deviation for the rewards of all pairs. Mean and interval are null where
+        there is none. It holds for a pair by itself, and for visits that were not chosen by what they earned.
+
+        >>> player = Player("ucb", actions=["left", "right"], opponent_actions=1, horizon=9)
+        >>> for reward in (1.0, 3.0):
+        ...     player.observe(action="left", opponent=0, reward=reward)
+        >>> player.estimates().row(0)
+        ('left', 0, 2, 2.0, -10.706..., 14.706...)
+        """
+        with self._lock:
+            records, (m, k) = self._records, self._records.visits.shape
+            low, high = records.bounds(self._units.payoff_range, together=False)
+            unseen = records.visits == 0
+            unsure = unseen | (records.pooled()[1] == 0)
+            columns = {
+                "action": np.repeat(np.arange(m), k),
+                "opponent": np.tile(np.arange(k), m),
+                "visits": records.visits.ravel().astype(np.int64),
+                "mean": np.where(unseen, np.nan, records.means).ravel(),
+                "low": np.where(unsure, np.nan, low).ravel(),
+                "high": np.where(unsure, np.nan, high).ravel(),
+            }
+            return self.labels.frame(columns)
+
+    def value(self) -> Interval:
+        """Return the value of the game by the estimates, with a 95 % interval.
+
+        The interval is between the values of the matrices of lower and of upper bounds, which hold for all pairs
+        together (Bonferroni): it is wide, and covers the value at least that often. A pair without a visit has the
+        middle of the payoff range in the estimate, and the whole range in the interval. If the range is learned, the
+        interval is infinite until some pair was visited twice, and it may be too narrow while pairs have no visits.
+
+        >>> player = Player("ucb", actions=1, opponent_actions=2, horizon=9, payoff_range=(-1, 1))
+        >>> player.observe(action=0, opponent=1, reward=-0.5)
+        >>> player.value()
+        Interval(value=-0.5, low=-1.0, high=1.0)
+        """
+        self._need_opponent("value()")
+        with self._lock:
+            return self._with_interval(self._records.value(self._units.payoff_range))
+
+    def exploitability(self) -> Interval:
+        """Return the loss below the value against an opponent who knows the policy, estimated as in `value`."""
+        self._need_opponent("exploitability()")
+        with self._lock:
+            return self._with_interval(self._records.exploitability(self.policy, self._units.payoff_range))
+
+    def _with_interval(self, number: Interval) -> Interval:
+        """Return an estimate, with an infinite interval as long as neither range nor noise is known."""
+        known = self.payoff_range is not None or self._records.pooled()[1] > 0
+        return number if known else Interval(number.value, -math.inf, math.inf)
+
+    def history(self) -> polars.DataFrame:
+        """Return the last outcomes, at most 4096, the oldest first.
+
+        The columns are round, advised (null for a move that was made without asking), action, opponent (null if it was
+        not reported), reward, probability (of the action, by the policy of the round), and learned (False if the
+        learner could not learn from it).
+
+        >>> player = Player("exp3", actions=["left", "right"], opponent_actions=2, seed=1)
+        >>> player.observe(action="right", opponent=1, reward=0.5)
+        >>> player.history().row(0)
+        (1, None, 'right', 1, 0.5, 0.5, True)
+        """
+        with self._lock:
+            recent = self._records.recent()
+            return self.labels.frame({name: recent[name].copy() for name in Outcome._fields})
+
+    def opponent(self) -> polars.DataFrame:
+        """Return the opponent's actions: visits, the share of all outcomes, and that of the 100 most recent.
+
+        >>> player = Player("exp3", actions=2, opponent_actions=["high", "low"])
+        >>> for action in ("high", "low", "high"):
+        ...     player.observe(action=0, opponent=action, reward=0.5)
+        >>> player.opponent().columns, player.opponent().row(1)[:2]
+        (['opponent', 'visits', 'share', 'recent'], ('low', 1))
+        """
+        self._need_opponent("opponent()")
+        with self._lock:
+            visits, share, recent = self._records.opponent_shares()
+            columns = {"opponent": np.arange(len(visits)), "visits": visits.astype(np.int64)}
+            return self.labels.frame(columns | {"share": share, "recent": recent})
+
+    def _need_opponent(self, method: str) -> None:
+        if self.opponent_actions is None:
+            raise InputError(
+                f"{method} needs the opponent's actions, and opponent_actions is None; pass opponent_actions= to "
+                "Player, and opponent= to observe."
+            )
 
     def _describe(self) -> tuple[dict[str, Any], dict[str, Any]]:
         tickets = list(self._open.values())

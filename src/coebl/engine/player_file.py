@@ -1,4 +1,4 @@
-"""The base of players in all spaces: a learner that is seated alone, and the file of its state.
+"""The base of all players: a learner that is seated alone, and the file of its state.
 
 The file is JSON and arrays in one .npz, nothing that runs. Within a major version of coebl every later version reads
 it: a format only gains keys, and keys that are not known are ignored.
@@ -37,16 +37,11 @@ class Saved(NamedTuple):
 
     content: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
-    memory: list[NDArray[Any]]  # of the learner's state
-
-    @property
-    def state(self) -> State:
-        """The learner's state."""
-        return State(self.content["state"], self.memory)
+    state: State  # of the learner
 
 
 class Contestant:
-    """A learner that is seated alone, for one run, with its copies and its files: what all players share."""
+    """The base of players: a learner that is seated alone, for one run, with its copies and its files."""
 
     _settings: tuple[str, ...]  # arguments that a file has
     _units: Units
@@ -81,14 +76,11 @@ class Contestant:
         self._seated = self._seat_learner(attributes["_seated"])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to continue from, as JSON and arrays, in one .npz file.
+        """Write the state to continue from, as JSON and arrays, to the .npz file `path`, in full or not at all.
 
         The file holds the attributes of the learner and, of a `Player`, the open tickets, the sums and the recent
         outcomes, so its size and the time do not depend on the rounds played. An attribute that cannot be stored, such
         as an open file, is reported by its name.
-
-        Args:
-            path: of the file, which is replaced whole or not at all.
         """
         with self._lock:
             content, arrays = self._describe()
@@ -102,18 +94,18 @@ class Contestant:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], learner: str | Learner | None = None) -> Self:
-        """Continue where `save` stopped.
+        """Return a player that continues where `save` stopped.
 
-        Pass a custom learner as `learner`: no Python file that the saved player names is run, at any depth of its
-        learner's spec. If another version of coebl saved a `Player`, and its learner has changed, the learner learns
-        again from the recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed;
-        where this version plays differently, the learner learns again from all of it, with a warning. A copy plays
-        first, so that a file that does not fit the learner is reported here and not later; if your learner writes to a
-        file or a server, it does so for these rounds too.
+        If another version of coebl saved a `Player`, and its learner has changed, the learner learns again from the
+        recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed; if this version
+        plays differently, the learner learns again from all of it, with a warning. A copy plays first, so that a file
+        that does not fit the learner is reported here and not later; if your learner writes to a file or a server, it
+        does so for these rounds too.
 
         Args:
             path: of a file that `save` wrote.
-            learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
+            learner: an equal learner, or its spec, if it or a part of it is in a file of yours. No Python file that the
+                saved player names is run, at any depth of its learner's spec.
         """
         saved = _read(path)
         if ("genes" in saved.content) != ("genes" in cls._settings):
@@ -138,7 +130,7 @@ class Contestant:
             ) from None
 
     def _describe(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the content of its file besides what all players have, and its arrays."""
+        """Return the content of its file, apart from that of every player, and its arrays."""
         raise NotImplementedError
 
     def _restore(self, saved: Saved, path: str) -> None:
@@ -175,11 +167,11 @@ def _read(path: str | os.PathLike[str]) -> Saved:
     if content["format"] not in (1, _FORMAT):
         raise InputError(f"{path} has another format than 1 or {_FORMAT}; load it with the coebl that wrote it.")
     memory = [arrays.pop(name) for name in sorted(arrays) if name.startswith(_MEMORY)]
-    return Saved(content, arrays, memory)
+    return Saved(content, arrays, State(content.get("state"), memory))
 
 
 def _choose_learner(path: str | os.PathLike[str], saved: Saved, learner: str | Learner | None) -> str | Learner:
-    """Return the learner to load with: the given one if it is equal to the saved one, or else one that is built in."""
+    """Return the learner of a saved player: the given one, which has to be equal, or one that is built in."""
     spec: str = saved.content["learner"]
     if learner is None:
         if split_spec(spec).name not in LEARNERS or files_in(spec):

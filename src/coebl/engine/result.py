@@ -134,12 +134,7 @@ class Result:
         return self.to_polars().to_pandas()
 
     def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
-        """Plot the mean of a metric over the runs, by round, with its 95 % band.
-
-        Args:
-            metric: its name; by default the first that was recorded.
-            ax: the axes; by default those of a new figure.
-        """
+        """Plot the mean of a metric, by default the first, over the runs, by round, with its 95 % band, in ax."""
         from coebl.naming import known_of, learner_title
         from coebl.plots import plot_curves
 
@@ -155,10 +150,8 @@ class Result:
         """Return how far the joint play of each run is from the set of correlated equilibria, in total variation.
 
         Each distance is certified by a linear program and its dual. The result has to be of
-        `simulate(..., keep=["counts"])`.
-
-        Args:
-            coarse: true for the set of coarse correlated equilibria, which contains the other.
+        `simulate(..., keep=["counts"])`. With coarse=True the set is that of coarse correlated equilibria, which
+        contains the other.
 
         >>> from coebl import simulate
         >>> result = simulate("chicken", "exp3", "exp3", rounds=2000, seeds=3, keep=["counts"])
@@ -177,13 +170,10 @@ class Result:
         return game.distance_to_correlated(self.kept["counts"], coarse=coarse)
 
     def replay(self, seed: int | None = None) -> Any:  # a Replay; the import of its type would be a cycle
-        """Return an interactive chart of how both policies of a run move: with a slider, play and pause.
+        """Return an interactive chart of both policies of a run, by default of the first seed, with a slider.
 
         Notebooks show it; `replay.save("replay.html")` writes it as a page that needs no network. The result has to be
         of `simulate(..., keep=["policies"])`, on a game with a matrix.
-
-        Args:
-            seed: of the run; by default the first.
         """
         from coebl.plots.policy_plots import policy_paths
         from coebl.report.replay import Replay
@@ -237,7 +227,7 @@ def frames_for(actions: tuple[int, ...]) -> int:
 
 
 def has_pictures(game: AnyGame) -> bool:
-    """True if the policies of a game can be drawn: it has one payoff matrix."""
+    """Return True if the policies of a game can be drawn: it has one payoff matrix."""
     return isinstance(game, Game) and not isinstance(game, DriftingGame)  # which has an equilibrium per phase
 
 
@@ -275,7 +265,7 @@ def sample_policies(
 
 
 class Ends:
-    """The ends of the runs of a batch: the time of each, if its condition was met, and its metrics and policies then.
+    """The ends of the runs of a batch: times, metrics and policies.
 
     A run ends when its condition is first met, or after its last round. So its numbers do not depend on the batch.
     """
@@ -292,8 +282,8 @@ class Ends:
         times: Booleans = np.isnan(self.times)
         return times
 
-    def put(self, runs: Ints, metrics: dict[str, Floats], policies: Sequence[Floats], times: Floats) -> None:
-        """Note the state of some runs, and the time if they have met their condition; NaN otherwise."""
+    def put(self, runs: Ints, metrics: dict[str, Floats], policies: Sequence[Floats], times: Floats | float) -> None:
+        """Note the metrics and policies of some runs, and the times at which they met their condition, else NaN."""
         if not self.policies:
             self.metrics = {name: np.full(len(self.times), np.nan) for name in metrics}
             self.policies = [np.zeros((len(self.times), policy.shape[-1])) for policy in policies]
@@ -304,7 +294,7 @@ class Ends:
         self.times[runs] = times
 
     def take(self, block: Block, measures: Sequence[Metric]) -> None:
-        """Note the state of every open run: in the first round in which it meets its condition, or in the last one."""
+        """Note the state of every open run in the first round in which it meets its condition, or in the last."""
         assert self._condition is not None
         to_host = block.backend.to_host
         runs = np.flatnonzero(self.open)
@@ -316,7 +306,7 @@ class Ends:
         self.put(runs, metrics, policies, np.where(hit, block.first_round + last, np.nan))
 
     def columns(self, hits: bool = True) -> dict[str, Floats]:
-        """Return the metrics, and those of hitting times if there was a condition, as a result has them: (1, runs)."""
+        """Return the metrics, with those of hitting times if there was a condition, for a result: (1, runs) each."""
         timed = {HittingTime.name: self.times, Hit.name: (~self.open).astype(np.float64)} if hits else {}
         return {name: values[None] for name, values in (self.metrics | timed).items()}
 
@@ -347,21 +337,8 @@ class Recorder:
         later = self._rounds[self._rounds >= first]
         return int(later[0]) if self._beliefs is not None and len(later) else MOST_ROUNDS
 
-    def take_beliefs(self, table: Table, last: int) -> None:
-        """Add the beliefs of the learners after this round, if they are kept and the round is recorded."""
-        if self._beliefs is None or last not in self._rounds:
-            return
-        held = [seated.beliefs() for seated in table.seats]
-        if not any(held):
-            names = list(dict.fromkeys(map(str, table.match.players)))
-            none = f"neither {' nor '.join(names)} has any" if len(names) > 1 else f"{names[0]} has none"
-            raise InputError(
-                f"keep has beliefs, and {none}; accepted: with a learner that estimates payoffs, such as coebl or ucb."
-            )
-        self._beliefs.append(held)
-
-    def take(self, block: Block) -> None:
-        """Add the next block."""
+    def take(self, block: Block, table: Table) -> None:
+        """Add the next block, which a table has just played."""
         started, to_host = time.perf_counter(), block.backend.to_host
         if self._ends is not None:
             self._ends.take(block, self._metrics)
@@ -376,6 +353,8 @@ class Recorder:
         self._last = [policy[-1].copy() for policy in block.policies]
         for name, parts in self._kept.items():
             parts.append([to_host(array.copy()) for array in getattr(block, name)])
+        if self._beliefs is not None and first + block.rounds - 1 in self._rounds:
+            self._beliefs.append(_beliefs(table))
         self._seconds += time.perf_counter() - started
 
     def result(self, table: Table) -> Result:
@@ -403,10 +382,22 @@ class Recorder:
         )
 
 
+def _beliefs(table: Table) -> list[dict[str, Floats] | None]:
+    """Return the beliefs of the learners of a table, at least one of which has to have some."""
+    held = [seated.beliefs() for seated in table.seats]
+    if not any(held):
+        names = list(dict.fromkeys(map(str, table.match.players)))
+        none = f"neither {' nor '.join(names)} has any" if len(names) > 1 else f"{names[0]} has none"
+        raise InputError(
+            f"keep has beliefs, and {none}; accepted: with a learner that estimates payoffs, such as coebl or ucb."
+        )
+    return held
+
+
 def _stacked(beliefs: Sequence[dict[str, Floats] | None]) -> dict[str, Floats] | None:
-    """Return what a learner believed at the recorded rounds: (recorded, runs, m, k) by name; None if it has none."""
-    present = [one for one in beliefs if one is not None]
-    return {name: np.stack([one[name] for one in present]) for name in present[0]} if present else None
+    """Return the beliefs of a learner at the recorded rounds: (recorded, runs, m, k) by name; None if it has none."""
+    present = [held for held in beliefs if held is not None]
+    return {name: np.stack([held[name] for held in present]) for name in present[0]} if present else None
 
 
 def _visits(block: Block) -> Ints:

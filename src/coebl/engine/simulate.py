@@ -15,11 +15,11 @@ import numpy as np
 
 from coebl.backend import CPU, Backend, Device, backend_for, is_out_of_memory
 from coebl.backend.streams import NATURE
-from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.match import Match
 from coebl.engine.result import Ends, Keep, Recorder, Result, check_keep, replace_runs
-from coebl.engine.table import Table, blame, seat_at
+from coebl.engine.table import Table, blame, deal, seat_at
 from coebl.engine.until import HITS, Until
 from coebl.games import AnyGame, Noise, TensorGame, parse_game
 from coebl.games.registry import GameLike
@@ -167,8 +167,7 @@ def _play(
     first = 1
     while first <= rounds:
         length = min(block_rounds, rounds + 1 - first, table.steady(first), recorder.block_end(first) + 1 - first)
-        recorder.take(table.play(first, length))
-        recorder.take_beliefs(table, first + length - 1)
+        recorder.take(table.play(first, length), table)
         unsolved = table.backend.unsolved()
         if len(unsolved) > _MOST_REPLAYED * runs:
             unsolved = np.arange(runs)
@@ -202,18 +201,20 @@ def _play_a_round(match: Match, runs: int, backend: Backend) -> None:
     Table(match, range(runs), backend).play(1, 1)
 
 
-class _Batch:
+class _SearchRuns:
     """The runs of a search that have not ended, with their random numbers, their game and their noise."""
 
-    def __init__(self, match: Match, seeds: Sequence[int]) -> None:
+    def __init__(self, match: Match, seeds: Sequence[int], metrics: Sequence[type[Metric]]) -> None:
         self.match, self.seeds = match, list(seeds)
+        self.ends = Ends(len(seeds))  # of all runs
+        self._metrics, self._places = metrics, np.arange(len(seeds))
         game, search = match.game, match.players[0]
         assert isinstance(search, Search)
         self.seat = seat_at(game, 0, search, seeds, match.rounds)
         self.noise = CPU.stream(
             seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.draw(random, out.size))
         )
-        self.game: Any = _deal(game, self.seeds)
+        self.game: Any = deal(game, seeds)
         try:
             self.search = search.seated(self.seat)
         except (Exception, SystemExit) as error:
@@ -226,19 +227,18 @@ class _Batch:
             pairs = Pairs(*search.ask())
         except (Exception, SystemExit) as error:
             blame(error, search, place)
-        queries = self._check(pairs)
-        if done + queries > self.match.rounds:
+        self._check(pairs)
+        if done + pairs.number > self.match.rounds:
             return 0
         payoff = self.game.payoffs_of_pairs(*pairs)
-        values = self.game.noise.reward(payoff, self.noise.take(queries), self.game.ranges[0])
+        values = self.game.noise.reward(payoff, self.noise.take(pairs.number), self.game.ranges[0])
         try:
             search.tell(values)
         except (Exception, SystemExit) as error:
             blame(error, search, place)
-        return queries
+        return pairs.number
 
-    def _check(self, pairs: Pairs) -> int:
-        """Return the number of queries of every run."""
+    def _check(self, pairs: Pairs) -> None:
         seat, (x, y) = self.seat, (np.shape(pairs.x), np.shape(pairs.y))
         bits = seat.actions, seat.opponent_actions
         fits = len(x) == len(y) == 3 and (x[0], y[0], x[2], y[2]) == (seat.runs, seat.runs, *bits)
@@ -252,40 +252,39 @@ class _Batch:
                 f"bits), here ({seat.runs}, queries, {seat.actions}) and ({seat.runs}, queries, "
                 f"{seat.opponent_actions}), with one query at least."
             )
-        return pairs.number
 
     def found(self, until: Until) -> Booleans:
         """Return which runs meet a condition: (runs,)."""
+        found: Booleans
         if until.sign:
-            held: Booleans = until.condition(self.game, len(self.seeds))(self.block())[0]
-            return held
-        optimal = [
-            self.game.is_target(seat, genomes.swapaxes(0, 1)).any(axis=0)
-            for seat, genomes in enumerate(self.search.candidates())
-        ]
-        both: Booleans = optimal[0] & optimal[1]
-        return both
+            found = until.condition(self.game, len(self.seeds))(self._block())[0]
+        else:
+            candidates = [genomes.swapaxes(0, 1) for genomes in self.search.candidates()]
+            row, column = (self.game.is_target(seat, genomes).any(axis=0) for seat, genomes in enumerate(candidates))
+            found = row & column
+        return found
 
-    def block(self) -> Block:
+    def end(self, ended: Booleans, time: float) -> None:
+        """Note the metrics and policies of the runs that have ended, (runs,), and continue with the others."""
+        block = self._block()
+        metrics = {metric.name: metric(self.game, len(self.seeds))(block)[0][ended] for metric in self._metrics}
+        self.ends.put(self._places[ended], metrics, [policy[0][ended] for policy in block.policies], time)
+        kept = np.flatnonzero(~ended)
+        self._places, self.seeds = self._places[kept], [self.seeds[run] for run in kept]
+        if self.seeds:
+            random: Any = self.seat.random  # a backend's, which can drop runs
+            random.select(kept)
+            self.noise.select(kept)
+            self.seat = replace(self.seat, runs=len(kept))
+            self.search.drop(kept, self.seat)
+            self.game = deal(self.match.game, self.seeds)
+
+    def _block(self) -> Block:
         """Return the recommended policies as a round in which they were played."""
         policies = [policy[None] for policy in self.search.recommend()]
         nothing = np.zeros((1, len(self.seeds)))
         actions: list[Any] = [(policy > 0.5).astype(np.int8) for policy in policies]
         return Block(self.game, 1, policies, actions, [nothing, nothing])
-
-    def drop(self, kept: Ints) -> None:
-        """Keep only the runs with these indices."""
-        self.seeds = [self.seeds[run] for run in kept]
-        random: Any = self.seat.random  # a backend's, which can drop runs
-        random.select(kept)
-        self.noise.select(kept)
-        self.seat = replace(self.seat, runs=len(kept))
-        self.search.drop(kept, self.seat)
-        self.game = _deal(self.match.game, self.seeds)
-
-
-def _deal(game: Any, seeds: Sequence[int]) -> Any:
-    return game.dealt(seeds) if hasattr(game, "dealt") else game
 
 
 def _play_search(
@@ -302,43 +301,29 @@ def _play_search(
                 f"{metric.name} adds up over the rounds, and {match.players[0]} is a search, which plays none; "
                 "accepted: metrics of policies, such as exploitability."
             )
-    started = time.perf_counter()
-    ends, batch, number = Ends(len(seeds)), _Batch(match, seeds), np.arange(len(seeds))
+    started, runs = time.perf_counter(), _SearchRuns(match, seeds, metrics)
     if until is not None and (reason := until.reason_undefined(match.game)):
         raise InputError(reason)
     done, reported = 0, 0
-    while len(number) and (queries := batch.step(done)):
+    while runs.seeds and (queries := runs.step(done)):
         done += queries
-        if until is not None and (found := batch.found(until)).any():
-            _note(ends, batch, metrics, number, np.flatnonzero(found), float(done))
-            kept = np.flatnonzero(~found)
-            number = number[kept]
-            if len(kept):
-                batch.drop(kept)
+        if until is not None and (found := runs.found(until)).any():
+            runs.end(found, done)
         if progress is not None and done - reported > match.rounds // _REPORTS:
             reported = done
             progress(done)
-    if len(number):
-        _note(ends, batch, metrics, number, np.arange(len(number)), np.nan)
+    if runs.seeds:
+        runs.end(np.ones(len(runs.seeds), bool), np.nan)
     return Result(
         match=match,
         seeds=np.array(seeds),
         rounds=np.array([match.rounds]),
-        metrics=ends.columns(hits=until is not None),
-        policies=ends.policies,
+        metrics=runs.ends.columns(hits=until is not None),
+        policies=runs.ends.policies,
         kept={},
         seconds={"search": time.perf_counter() - started},
         classes={metric.name: metric for metric in metrics} | (HITS if until else {}),
     )
-
-
-def _note(ends: Ends, batch: _Batch, metrics: Sequence[type[Metric]], number: Ints, runs: Ints, done: float) -> None:
-    """Note the ends of some runs of a batch, whose runs have these numbers among all."""
-    block = batch.block()
-    values: dict[str, Floats] = {
-        metric.name: metric(batch.game, len(batch.seeds))(block)[0][runs] for metric in metrics
-    }
-    ends.put(number[runs], values, [policy[0][runs] for policy in block.policies], np.full(len(runs), done))
 
 
 def _read_arguments(

@@ -53,7 +53,7 @@ def build_seat(
     space: Space | None = None,
     answer: Callable[[Floats], Ints] | None = None,
 ) -> Seat:
-    """Return a seat that shows a learner what it declares in `sees`; the number decides its random numbers.
+    """Return a seat that shows a learner the sights that it declares; its random numbers depend on the number.
 
     Range and payoffs are in the learner's units (`Units.seen`).
     """
@@ -77,8 +77,14 @@ def build_seat(
     )
 
 
+def deal(game: AnyGame, seeds: Sequence[int], backend: Backend = CPU) -> AnyGame:
+    """Return a game as it is played with these seeds: a game of genomes may have a hidden mask for each."""
+    dealt: AnyGame = game.dealt(seeds, backend) if hasattr(game, "dealt") else game
+    return dealt
+
+
 def _view(game: AnyGame, number: int) -> Floats | None:
-    """Return the payoffs of a seat in own view and in its units, if the game has a matrix."""
+    """Return the payoffs of a seat, from its point of view and in its units, if the game has a matrix."""
     view = None if isinstance(game, DriftingGame) else getattr(game, "own_view", None)
     return None if view is None else Units.of(game, number).seen(view(game.seats[number]).payoff)
 
@@ -103,7 +109,7 @@ def seat_at(
 
 
 def blame(error: BaseException, learner: Learner, place: str) -> NoReturn:
-    """Raise an error of a custom learner with its file and line, and any other error as it is."""
+    """Raise an error, with file and line if it is one of a custom learner."""
     line = where(error)
     if isinstance(error, SystemExit) and not line:  # an installed learner that ends the program, maybe with code 0
         line = type(learner).__module__
@@ -115,8 +121,8 @@ def blame(error: BaseException, learner: Learner, place: str) -> NoReturn:
 class Seated:
     """A learner in its seat, with its random numbers, its clock, and the block of rounds that is being played.
 
-    The learner itself is not changed: a copy is seated. It sees rewards in its units; records keep those of the game.
-    `payoff` is its true payoffs in these units, if they are known.
+    The learner itself is not changed: a copy is seated. It sees rewards, and its true payoffs if they are known, in its
+    units; records are in those of the game.
     """
 
     def __init__(
@@ -148,11 +154,11 @@ class Seated:
             self._blame(error, "before the first round")
 
     def state(self, fresh: Seated) -> State:
-        """Describe the learner and its random numbers; `fresh` is the same before the first round."""
+        """Return the state of the learner and its random numbers; `fresh` is an equal one before the first round."""
         return pack(self._parts, fresh._parts, self.seat, type(self.learner))
 
     def restore(self, state: State) -> None:
-        """Continue, before the first round, from the state of an equal learner in an equal seat."""
+        """Continue from the state of an equal learner in an equal seat."""
         unpack(state, self._parts, self.seat, type(self.learner))
 
     @property
@@ -176,7 +182,7 @@ class Seated:
         self.rewards: Floats = arrays.empty((rounds, runs))
 
     def move(self, t: int, index: int, opponent: Seated | None = None) -> None:
-        """Ask the learner for its policies of round t, which is number `index` of the block, against this opponent."""
+        """Ask the learner for its policies of round t, at this index of the block, against an opponent."""
         started = time.perf_counter()
         try:
             if isinstance(self.learner, Responder) and opponent is not None:
@@ -194,7 +200,7 @@ class Seated:
         self.policies[index] = policy
 
     def next_policy(self, t: int) -> Floats:
-        """Return the checked policy of round t of a run that is played alone: (actions,)."""
+        """Return the checked policy of round t of a single run: (actions,)."""
         self.move(t, 0)
         self.check(t, 1)
         policy: Floats = self.policies[0, 0].copy()
@@ -229,7 +235,7 @@ class Seated:
         blame(error, self.learner, f"{self.learner} in the {self.name} seat, {when}")
 
     def check(self, first: int, length: int) -> None:
-        """Reject the first invalid policy of so many rounds of the block. Runs to be replayed are not checked."""
+        """Raise an error if the first rounds of the block have an invalid policy, in a run that is not replayed."""
         policies = self.policies[:length]
         good = self._backend.excuse(self._space.are_policies(policies))
         if good.all():
@@ -249,14 +255,14 @@ class Table:
         self.match = match
         self.seeds = seeds
         self.backend = backend
-        deal = getattr(match.game, "dealt", None)
-        self.game = game = match.game if deal is None else deal(seeds, backend)
+        self.game = game = deal(match.game, seeds, backend)
         self._widths = [space.width for space in game.spaces]
-        self._others = [[other for other in range(len(game.seats)) if other != seat] for seat in range(len(game.seats))]
+        numbers = range(len(game.seats))
+        self._others = [[other for other in numbers if other != seat] for seat in numbers]
         for number, learner in enumerate(match.players):
-            if len(game.seats) > 2 and {"opponent", "payoffs"}.isdisjoint(learner.sees):
+            if len(numbers) > 2 and {"opponent", "payoffs"}.isdisjoint(learner.sees):
                 self._others[number] = []  # the joint action is not computed where it is not seen
-        self.seats = [self._seated(number) for number in range(len(game.seats))]
+        self.seats = [self._seated(number) for number in numbers]
         facing = [self.seats[others[0]] if len(others) == 1 else None for others in self._others]
         pairs = zip(self.seats, facing, strict=True)
         self._order = sorted(pairs, key=lambda pair: isinstance(pair[0].learner, Responder))  # responders move last
@@ -267,7 +273,6 @@ class Table:
         self._playing = 0.0  # seconds, the learners' included
 
     def _seated(self, number: int) -> Seated:
-        """Seat a player."""
         game, learner = self.game, self.match.players[number]
         seat = seat_at(game, number, learner, self.seeds, self.match.rounds, self.backend)
         units, name, payoff = Units.of(game, number), game.seats[number], _view(game, number)
@@ -308,10 +313,9 @@ class Table:
             raise
         self._check(first, length)
         self._playing += time.perf_counter() - started
-        policies, played_actions, seen = zip(
-            *((seat.policies, seat.actions, seat.rewards) for seat in self.seats), strict=True
-        )
-        return Block(game, first, policies, played_actions, seen, self.backend)
+        policies = [seated.policies for seated in self.seats]
+        played_actions = [seated.actions for seated in self.seats]
+        return Block(game, first, policies, played_actions, [seated.rewards for seated in self.seats], self.backend)
 
     def _joint_action(self, actions: Sequence[Ints], others: Sequence[int]) -> Ints | None:
         """Return the number of the joint action of some seats, (runs,): the last of them varies fastest."""

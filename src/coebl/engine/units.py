@@ -19,9 +19,9 @@ _Rewards = TypeVar("_Rewards", float, Floats)
 class Units:
     """The units of the rewards of a seat: their known range, and the standard deviation of their noise.
 
-    A learner sees its rewards, and payoffs if it sees these, counted from the middle of the range, in units of the
-    noise. So no learner depends on the unit or on the zero of the payoffs, and formulas that assume noise of deviation
-    1 are right for any noise. If the noise is below a thousandth of half the width of the range, the unit is half the
+    A learner sees its rewards, and payoffs if it sees these, counted from the middle of the range in units of the
+    noise. So no policy depends on the unit or the zero of the payoffs, and formulas that assume noise of deviation 1
+    are right for any noise. If the noise is below a thousandth of half the width of the range, the unit is half the
     width.
 
     Args:
@@ -74,7 +74,7 @@ class Units:
 
 
 def check_scale(payoff_range: tuple[float, float]) -> tuple[float, float]:
-    """Return the ends of a payoff range, if they are of a size to calculate with."""
+    """Return the ends of a payoff range, if calculations with them neither overflow nor underflow."""
     low, high = check_range(payoff_range)
     if not (max(-low, high) <= _MOST and high - low >= _LEAST):
         raise InputError(
@@ -85,7 +85,7 @@ def check_scale(payoff_range: tuple[float, float]) -> tuple[float, float]:
 
 
 def check_noise(noise: object) -> float:
-    """Return the standard deviation of noise, if it is a number of a size to calculate with."""
+    """Return the standard deviation of noise, with the same limits."""
     if not isinstance(noise, _NUMBERS) or not (noise == 0 or _LEAST <= noise <= _MOST):
         raise InputError(
             f"noise is {shorten(noise)}; accepted: a standard deviation, 0 or {_LEAST:g} .. {_MOST:g}. Choose other "
@@ -95,7 +95,7 @@ def check_noise(noise: object) -> float:
 
 
 def check_reward(reward: object) -> float:
-    """Return a reward of a size to calculate with: learners square rewards, and divide by their range and noise."""
+    """Return a reward, if learners can square it and divide it by range and noise; a tiny one counts as 0."""
     if not isinstance(reward, _NUMBERS) or not -_MOST <= reward <= _MOST:
         raise InputError(f"reward is {shorten(reward)}; accepted: a finite number, up to {_MOST:g}.")
     number = float(reward)

@@ -70,7 +70,7 @@ class Until:
 
     @classmethod
     def parse(cls, text: str) -> Until:
-        """Read a condition."""
+        """Return the condition of a string."""
         if isinstance(text, str) and text.strip() == OPTIMUM:
             return cls()
         match = _CONDITION.fullmatch(text) if isinstance(text, str) else None
@@ -101,6 +101,5 @@ class Until:
             return lambda block: np.logical_and.reduce(
                 [block.game.is_target(seat, action) for seat, action in enumerate(block.actions)]
             )
-        metric = metric_class(self.metric)(game, runs)
-        holds = _SIGNS[self.sign]
+        metric, holds = metric_class(self.metric)(game, runs), _SIGNS[self.sign]
         return lambda block: holds(metric(block), self.bound)

@@ -323,7 +323,7 @@ def _points_of_metric(metric: type[Metric]) -> Points:
         kept = simulate(match, [0, 1, 2], metrics=[], keep=["policies", "actions", "rewards"]).kept
         plain, strict = metric(match.game, 3), metric(match.game, 3)
         for first, last in ((1, 16), (17, 40)):
-            given = [[array[first - 1 : last] for array in kept[name]] for name in ("policies", "actions", "rewards")]
+            given: Any = [[array[first - 1 : last] for array in seats] for seats in kept.values()]
             expected = plain(Block(match.game, first, *given))
             _compare("it", strict(Block(match.game, first, *to_strict(given, OF_BLOCK))), expected, OF_BLOCK)
 
