@@ -165,7 +165,7 @@ def test_a_custom_class_passes():
         (
             faulty("numpy's", policy=returns_numpys("actions")),
             "takes its arrays from the seat",
-            "compute it from arrays of the seat",
+            "an array from the seat is mixed with one of NumPy's",
         ),
         (
             faulty("lambda", start=starting_with("rule", lambda self: lambda t: t)),
@@ -298,64 +298,65 @@ class TestStrictArrays:
         np.testing.assert_array_equal((self.one * np.full(2, 3.0, like=self.one)).plain, [[3, 6], [9, 12]])
 
 
-def test_a_metric_that_fails_on_a_game_it_accepts_is_found():
-    class Coincidence(Metric):
-        name = "coincidence"
-        definition = "a_t = b_t"
-
-        def __call__(self, block):
-            same = block.actions[0] == block.actions[1]
-            return np.where(same, block.reward, 0 * block.reward)
-
-    [failed] = [point for point in check_metric(Coincidence).points if not point.passed]
-    assert failed.name == "takes every game that it accepts"
-    assert "on bigger-number:n=4,space=bits: " in failed.detail
-    assert 'needs, "payoffs" for one that reads numbers of actions' in failed.detail
-    Coincidence.needs = frozenset({"payoffs"})
-    check_metric(Coincidence).require()
+def failed_point(report):
+    """Return the only point of a report that failed, whose complaint is one line."""
+    [failed] = [point for point in report.points if not point.passed]
+    assert "\n" not in failed.detail
+    return failed
 
 
-def test_a_metric_that_forgets_is_found():
-    class Forgets(Metric):
-        name = "forgets"
-        definition = "sums within a block only"
+def coincidence(self, block):
+    return np.where(block.actions[0] == block.actions[1], block.reward, 0 * block.reward)
 
-        def __call__(self, block):
-            return block.reward.cumsum(axis=0)
 
-    failed = [point.name for point in check_metric(Forgets).points if not point.passed]
-    assert failed == ["does not depend on how rounds are cut into blocks"]
+FROM_BLOCK = "takes its arrays from the block"
+TURNED = "is turned into one of NumPy's; call NumPy's functions on it instead"
 
 
 @pytest.mark.parametrize(
-    ("base", "member", "compute", "remedy"),
+    ("needs", "compute", "point", "remedy"),
     [
         (
-            Total,
-            "terms",
-            lambda self, block: np.asarray(block.reward) + np.zeros((block.rounds, block.runs)),
-            "is turned into one of NumPy's; call NumPy's functions on it instead",
+            set(),
+            coincidence,
+            "takes every game that it accepts",
+            'needs, "payoffs" for one that reads numbers of actions',
         ),
         (
-            Metric,
-            "__call__",
+            set(),
+            lambda self, block: block.reward.cumsum(axis=0),
+            "does not depend on how rounds are cut into blocks",
+            "add up with a RunningSum",
+        ),
+        ({"payoffs"}, lambda self, block: np.asarray(block.reward) + np.zeros(block.runs), FROM_BLOCK, TURNED),
+        (
+            {"payoffs", "zero-sum"},
             lambda self, block: (block.policies[0] * self.game.payoff[:, 0]).max(axis=-1),
+            FROM_BLOCK,
             "make it with like=block.reward",
         ),
         (
-            Metric,
-            "__call__",
+            {"payoffs"},
             lambda self, block: np.zeros((block.rounds, block.runs)),
+            FROM_BLOCK,
             "compute it from arrays of the block",
         ),
     ],
 )
-def test_a_metric_that_makes_its_own_arrays_is_found(base, member, compute, remedy):
-    metric = faulty("faulty", base, needs=frozenset({"payoffs", "zero-sum"}), **{member: compute})
-    [failed] = [point for point in check_metric(metric).points if not point.passed]
-    assert failed.name == "takes its arrays from the block"
+def test_each_fault_of_a_metric_is_found(needs, compute, point, remedy):
+    failed = failed_point(check_metric(faulty("faulty", Metric, needs=needs, __call__=compute)))
+    assert failed.name == point
     assert remedy in failed.detail
-    assert "\n" not in failed.detail
+
+
+def test_a_metric_passes_with_its_needs():
+    assert (
+        "on bigger-number:n=4,space=bits: "
+        in failed_point(check_metric(faulty("f", Metric, __call__=coincidence))).detail
+    )
+    check_metric(faulty("sound", Metric, needs={"payoffs"}, __call__=coincidence)).require()
+    total = faulty("total", Total, needs={"payoffs"}, terms=lambda self, block: np.asarray(block.reward))
+    assert TURNED in failed_point(check_metric(total)).detail
 
 
 class Normal(Noise):
@@ -366,23 +367,16 @@ class Normal(Noise):
 @pytest.mark.parametrize(
     ("reward", "remedy"),
     [
-        (
-            lambda payoff, draw: np.array(payoff) + draw,
-            "is turned into one of NumPy's; call NumPy's functions on it instead",
-        ),
+        (lambda payoff, draw: np.array(payoff) + draw, TURNED),
         (lambda payoff, draw: payoff + draw + np.zeros(len(payoff)), "make it with like=payoff"),
-        (
-            lambda payoff, draw: np.full(len(payoff), 0.5),
-            "compute it from arrays passed to reward",
-        ),
+        (lambda payoff, draw: np.full(len(payoff), 0.5), "compute it from arrays passed to reward"),
     ],
 )
 def test_a_noise_that_makes_its_own_arrays_is_found(reward, remedy):
     noise = faulty("faulty", Normal, reward=lambda self, payoff, draw, payoff_range: reward(payoff, draw))()
-    [failed] = [point for point in check_game(Game([[0.5, 0.5]], noise=noise)).points if not point.passed]
+    failed = failed_point(check_game(Game([[0.5, 0.5]], noise=noise)))
     assert failed.name == "its noise works on arrays of any library"
     assert remedy in failed.detail
-    assert "\n" not in failed.detail
 
 
 def test_a_name_is_that_of_no_other_learner():

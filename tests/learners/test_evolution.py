@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from coebl.backend import CPU
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.engine.table import build_seat
+from coebl.engine.table import Table, build_seat
 from coebl.games import Game
 from coebl.learners import LEARNERS, Seen, parse_learner
 from coebl.learners.coebl import Coebl
@@ -31,7 +32,7 @@ from coebl.learners.evolution import (
 from coebl.learners.evolution.breeding import Breeder, Individuals
 from coebl.learners.kin import bonus_for_visits_to_come
 from coebl.testing import check_learner
-from coebl.testing.strict import on_strict_arrays
+from coebl.testing.strict import StrictBackend
 
 WIDE = Game([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
 REGISTRIES = [MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS]
@@ -85,8 +86,8 @@ def is_near(found, chance, number):
     return abs(found - chance) < 4.5 * np.sqrt(chance * (1 - chance) / number)
 
 
-def policies_of(learner, game, seeds):
-    return simulate(Match.of(game, learner, "uniform", 12), seeds, keep=["policies"]).kept["policies"][0]
+def policies_of(spec, game, seeds, backend=CPU):
+    return backend.to_host(Table(Match.of(game, spec, "uniform", 12), seeds, backend).play(1, 12).policies[0])
 
 
 @pytest.mark.parametrize("spec", COMPOSITIONS)
@@ -123,7 +124,7 @@ def test_an_operator_does_not_depend_on_its_batch_and_its_spec_reads_back(spec):
 @pytest.mark.parametrize("spec", OPERATORS)
 def test_an_operator_works_on_arrays_of_another_library(spec):
     plain = policies_of(spec, WIDE, [3, 5])
-    np.testing.assert_array_equal(policies_of(on_strict_arrays(parse_learner(spec)), WIDE, [3, 5]), plain)
+    np.testing.assert_array_equal(policies_of(spec, WIDE, [3, 5], StrictBackend()), plain)
 
 
 def test_operators_are_objects_and_specs_their_notation():

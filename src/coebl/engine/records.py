@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     import polars
 
 
-KEPT = 4096  # outcomes that are kept one by one; of all, there are sums per pair of actions
+KEPT = 4096  # outcomes that are kept one by one; the sums per pair of actions are over all
 RECENT = 100  # outcomes that count as recent
 UNKNOWN = -1  # in place of an action that is not known
 _CONFIDENCE = 0.95
 _FLOOR = 0.1  # the least noise, as a share of half the width: with much less, learners would hardly explore
-_LEAST_SHARE = 0.2  # of the width of the rewards, that is left for the payoffs
+_LEAST_SHARE = 0.2  # of the width of the rewards, which is left for the payoffs
 _SURE = 8  # degrees of freedom at which half of the noise is taken off the range
-_RANGE_MOVED = 0.1  # of the width: ends that have moved by more are taken over
-_NOISE_MOVED = 1.25  # likewise, a factor
+_RANGE_MOVED = 0.1  # share of the width by which an end has to move before the learner learns again
+_NOISE_MOVED = 1.25  # likewise, the factor by which the noise has to change
 _TOTALS = ("outcomes", "mean_reward", "least", "largest", "_around", "_within", "_freedom")  # numbers of all outcomes
 
 
@@ -52,8 +52,6 @@ class Interval(NamedTuple):
     >>> player = Player("ucb", actions=1, opponent_actions=1, horizon=9, payoff_range=(0, 1))
     >>> player.observe(action=0, opponent=0, reward=0.25)
     >>> value, low, high = player.value()
-    >>> value, low, high
-    (0.25, 0.0, 1.0)
     """
 
     value: float
@@ -62,19 +60,14 @@ class Interval(NamedTuple):
 
 
 class Records:
-    """Outcomes of a contest of `actions` against `opponent_actions`.
-
-    Outcomes that are not recent are kept only as sums, so that memory and files do not grow with the rounds.
-    """
+    """The outcomes of a contest. Older ones are kept only as sums, so that memory and files stay small."""
 
     def __init__(self, actions: int, opponent_actions: int) -> None:
         self.outcomes = 0  # so far
         self.mean_reward = 0.0
         self.least, self.largest = np.inf, -np.inf  # rewards
         self._recent = np.empty(16, _OUTCOME)  # a ring once it has KEPT entries
-        shape = actions, opponent_actions
-        self.visits = np.zeros(shape)
-        self.means = np.zeros(shape)
+        self.visits, self.means = np.zeros((2, actions, opponent_actions))
         self._around = 0.0  # the sum of squared differences from the mean reward
         self._within = 0.0  # the same from the mean of the pair
         self._freedom = 0  # visits to pairs that had one already
@@ -100,7 +93,7 @@ class Records:
         self._freedom += int(self.visits[pair] > 1)
 
     def recent(self, most: int = KEPT) -> NDArray[Any]:
-        """Return the last outcomes, at most so many, the oldest first."""
+        """Return the last outcomes, at most this number of them, the oldest first."""
         first = max(0, self.outcomes - min(most, KEPT))
         return self._recent[np.arange(first, self.outcomes) % KEPT]
 
@@ -113,7 +106,7 @@ class Records:
         return sqrt(self._around / self.outcomes) if self.outcomes else 0.0
 
     def bounds(self, payoff_range: tuple[float, float], together: bool) -> tuple[Floats, Floats]:
-        """Return 95 % intervals of the payoffs, two (m, k); the range where a pair has none.
+        """Return the ends of 95 % intervals of the payoffs, (m, k) each; those of the range where a pair has none.
 
         They are Student's, with the pooled deviation, for each pair alone or all visited pairs together (Bonferroni).
         """
@@ -135,23 +128,18 @@ class Records:
 
     def value(self, payoff_range: tuple[float, float]) -> Interval:
         """Return the value of the game by the estimates. The interval holds if all pairs' intervals do."""
-        low, high = self.bounds(payoff_range, together=True)
-        matrices = self.filled(payoff_range), low, high
+        matrices = self.filled(payoff_range), *self.bounds(payoff_range, together=True)
         return Interval(*(float(solve_matrix(matrix).value) for matrix in matrices))
 
     def exploitability(self, policy: Floats, payoff_range: tuple[float, float]) -> Interval:
-        """Return the value less what a policy, (m,), earns against the best response, by the estimates."""
-
-        def short_of(value: float, matrix: Floats) -> float:
-            return max(0.0, value - float((policy @ matrix).min()))
-
-        value, (low, high) = self.value(payoff_range), self.bounds(payoff_range, together=True)
-        return Interval(
-            short_of(value.value, self.filled(payoff_range)), short_of(value.low, high), short_of(value.high, low)
-        )
+        """Return the value less the payoff of a policy, (m,), against its best response, by the estimates."""
+        low, high = self.bounds(payoff_range, together=True)
+        matrices = self.filled(payoff_range), high, low  # the loss is least where the policy earns most
+        pairs = zip(self.value(payoff_range), matrices, strict=True)
+        return Interval(*(max(0.0, value - float((policy @ matrix).min())) for value, matrix in pairs))
 
     def opponent_shares(self) -> tuple[Floats, Floats, Floats]:
-        """Return how often the opponent played each action, its share of all, and of the recent outcomes: (k,) each."""
+        """Return the visits of the opponent's actions, their shares of all and of the recent outcomes: (k,) each."""
         k = self.visits.shape[1]
         recent = self.recent(RECENT)["opponent"]
         late = np.bincount(recent[recent != UNKNOWN], minlength=k)
@@ -160,23 +148,18 @@ class Records:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all that is recorded, for a file."""
-        return {
-            "history": self.recent(),
-            "visits": self.visits,
-            "means": self.means,
-            "totals": np.array([getattr(self, name) for name in _TOTALS]),
-        }
+        totals = np.array([getattr(self, name) for name in _TOTALS])
+        return {"history": self.recent(), "visits": self.visits, "means": self.means, "totals": totals}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Continue from the arrays of equal records; raises a KeyError or ValueError if they are not that."""
+        """Continue from the arrays of equal records; raises a KeyError or ValueError if they are of other records."""
         history = np.zeros(len(arrays["history"]), _OUTCOME)
         for name in _OUTCOME.names or ():
             history[name] = arrays["history"][name]
         outcomes = int(arrays["totals"][0])
         if len(history) != min(outcomes, KEPT):
             raise ValueError("its history does not have the length that it states")
-        size = next(size for size in (2**power for power in range(4, 64)) if size >= len(history))
-        self._recent = np.zeros(size, _OUTCOME)
+        self._recent = np.zeros(max(16, 1 << (len(history) - 1).bit_length()), _OUTCOME)  # a power of two
         self._recent[np.arange(outcomes - len(history), outcomes) % KEPT] = history
         for name, total in zip(_TOTALS, arrays["totals"].tolist(), strict=False):
             setattr(self, name, total)
@@ -197,7 +180,7 @@ class Records:
 
 
 def learn_units(records: Records, payoff_range: tuple[float, float] | None, noise: float | None) -> Units:
-    """Return the units of the rewards; what is not given is estimated.
+    """Return the units of the rewards, with estimates of a range or a noise that is not given.
 
     The noise is the pooled deviation of the rewards of a pair of actions. Half the width of the range, the most that
     payoffs can deviate, counts as one degree of freedom: there is an estimate before any pair was visited twice.
@@ -221,17 +204,16 @@ def _learn_range(records: Records, noise: float | None) -> tuple[float, float]:
     if not records.outcomes:
         return -1.0, 1.0
     deviation, freedom = records.pooled()
-    all_noise = deviation if noise is None else noise
     around, share = records.deviation(), 1.0
     if freedom and around and records.visits.shape[1] > 1:  # else the opponent's choices look like noise
-        variance = 1 - (all_noise / around) ** 2 * freedom / (freedom + _SURE)
+        variance = 1 - ((deviation if noise is None else noise) / around) ** 2 * freedom / (freedom + _SURE)
         share = sqrt(max(variance, _LEAST_SHARE**2))
     middle = records.mean_reward
     return middle + share * (records.least - middle), middle + share * (records.largest - middle)
 
 
 def have_moved(units: Units, used: Units) -> bool:
-    """Return True if units differ from those in use by so much that what was learned should be learned again."""
+    """Return True if units differ from those in use by so much that the learner should learn again."""
     (low, high), (used_low, used_high) = units.payoff_range, used.payoff_range
     if max(abs(low - used_low), abs(high - used_high)) > _RANGE_MOVED * max(high - low, used_high - used_low):
         return True

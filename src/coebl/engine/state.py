@@ -1,9 +1,9 @@
 """The state of objects as a value: JSON and bytes, nothing that runs.
 
-`pack` describes a graph of objects, with its cycles and shared references. It walks a twin at the same time: an object
-that was made in the same way and has not been used yet. Functions and shared constants are not described. They have to
-be the same objects as the twin's, and `unpack` takes them from its twin. So a description names no function, and
-no class but those of coebl and of the module in which the learner's class is defined.
+`pack` describes a graph of objects, with its cycles and shared references, by comparing it with a twin: an object that
+was made in the same way and has not been used yet. Functions and shared constants are not described. They have to be
+the twin's, and `unpack` takes them from its twin. So a description names no function, and only classes of coebl and of
+the module in which the learner's class is defined.
 
 Arrays keep their strides, their alignment and the memory that they share with others: the last bit of a sum and the
 solver's kernels depend on these.
@@ -47,9 +47,9 @@ class StateError(Exception):
 
 
 def pack(values: Mapping[str, object], twins: Mapping[str, object], shared: object, home: type) -> State:
-    """Describe objects, given by their names in messages.
+    """Describe objects by name, for messages. They may refer to `shared`, which is not described.
 
-    They may refer to `shared`, which is not described. Classes in the module of the class `home` may be named.
+    Classes in the module of the class `home` may be named.
     """
     packer = _Packer(shared, home)
     try:
@@ -59,9 +59,9 @@ def pack(values: Mapping[str, object], twins: Mapping[str, object], shared: obje
 
 
 def unpack(state: State, twins: Mapping[str, object], shared: object, home: type) -> None:
-    """Give the twins the state that is described; raises a `StateError` if that is impossible.
+    """Give the twins a state; raises a `StateError` if it does not fit them.
 
-    Objects whose memory compiled code trusts have a method `check_restored`, which is called last.
+    Objects with memory that compiled code does not check have a method `check_restored`, which is called last.
     """
     unpacker = _Unpacker(state.memory, shared, home)
     try:
@@ -167,6 +167,8 @@ class _Packer:
 
 
 class _Unpacker:
+    """Rebuilds the objects, numbered in the same order."""
+
     def __init__(self, memory: Sequence[NDArray[np.uint8]], shared: object, home: type) -> None:
         self._memory = memory
         self._home = home
@@ -206,13 +208,11 @@ class _Unpacker:
             bits.state = self.unpack(parts[1], _MISSING)
             return np.random.Generator(bits)
         if kind == "list":
-            items: list[Any] = []
-            self.objects[number] = items
+            items = self.objects[number] = list[Any]()
             items.extend(self._items(parts, twin))
             return items
         if kind == "dict":
-            pairs: dict[Any, Any] = {}
-            self.objects[number] = pairs
+            pairs = self.objects[number] = dict[Any, Any]()
             keys = self._items(parts[0], _MISSING)
             pairs.update((key, self.unpack(part, _item(twin, key))) for key, part in zip(keys, parts[1], strict=True))
             return pairs
@@ -270,7 +270,7 @@ def _cannot_store(value: object, path: str) -> InputError:
 
 
 def _find_class(name: str, twin: object, home: type) -> type | None:
-    """Return the class of a twin if it has this name, or a class of an accepted module. Imports nothing."""
+    """Return the class of a twin if it has this name, else a class of an accepted module. Nothing is imported."""
     module, _, path = name.partition(":")
     if type(twin).__qualname__ == path:
         return type(twin)

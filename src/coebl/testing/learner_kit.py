@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
 from coebl.engine import GenomePlayer, Match, Player, PolicyError, Result, simulate
-from coebl.engine.table import seat_at
+from coebl.engine.table import Table, seat_at
 from coebl.games import Bilinear, Diagonal, Game, GeneBilinear, GenomeGame, ZeroSumGame, parse_zero_sum
 from coebl.games.game import SEATS, SeatName
 from coebl.games.noise import Gaussian
@@ -22,7 +23,7 @@ from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.base import reason_to_reject
 from coebl.search import Search
 from coebl.testing.kits import ContractError, Points, Report, UntriedError, demand, report_on
-from coebl.testing.strict import on_strict_arrays
+from coebl.testing.strict import StrictBackend
 
 SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one-row": (1, 4), "one-column": (4, 1)}
 
@@ -88,13 +89,15 @@ def _points(learner: Learner) -> Points:
             yield "plays on if outcomes are late, missing or of other moves", lambda: _feedback(learner)
 
 
-def _play(learner: Learner, game: ZeroSumGame, name: SeatName, rounds: int, seeds: list[int]) -> Floats:
+def _play(
+    learner: Learner, game: ZeroSumGame, name: SeatName, rounds: int, seeds: list[int], backend: Backend = CPU
+) -> Floats:
     """Return the policies of the learner against the uniform opponent: (rounds, runs, actions)."""
     uniform = parse_learner("uniform")
     pair = (learner, uniform) if name == "row" else (uniform, learner)
-    result = simulate(Match(game, pair, rounds), seeds, record="last", metrics=["regret"], keep=["policies"])
-    policies: Floats = np.asarray(result.kept["policies"][SEATS.index(name)], np.float64)
-    return policies
+    policies = Table(Match(game, pair, rounds), seeds, backend).play(1, rounds).policies
+    played: Floats = backend.to_host(policies[SEATS.index(name)])
+    return played
 
 
 def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, ZeroSumGame]:
@@ -161,7 +164,7 @@ def _arrays(learner: Learner) -> None:
     _need_own_numbers(learner)
     for name, place, game in _seatings(learner, 30):
         expected = _play(learner, game, name, 30, [3, 5])
-        same = np.array_equal(_play(on_strict_arrays(learner), game, name, 30, [3, 5]), expected)
+        same = np.array_equal(_play(learner, game, name, 30, [3, 5], StrictBackend()), expected)
         demand(same, f"{place}: it plays differently on arrays of another library")
 
 

@@ -2,14 +2,14 @@
 
 A learner gets its arrays from its seat, a metric from its block, a noise as arguments. All call NumPy's functions on
 them, which dispatch to the array's library (NEP 13, 18 and 35). Strict arrays behave like those of such a library: they
-cannot be mixed with NumPy's arrays, nor be converted to one silently. Code that works on them works on CuPy's arrays
-too, unless it calls one of the few functions that CuPy lacks.
+cannot be mixed with NumPy's arrays, nor be converted to them silently. Code that works on them works on CuPy's arrays
+too, unless it calls one of the few functions that CuPy lacks. On a `StrictBackend` the engine plays with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from coebl.backend import Backend
 from coebl.core.arrays import Floats, Ints
-from coebl.learners import Learner, Responder, Seat, Seen
+from coebl.games import AnyGame, Game
 
 # fmt: off
 _METHODS = frozenset({
@@ -47,9 +47,7 @@ OF_REWARD = Origin("passed to reward", "make it with like=payoff, as in numpy.as
 class StrictArray(NDArrayOperatorsMixin):
     """An array that works through NumPy's functions and operators, and only with arrays of its kind.
 
-    Args:
-        data: the numbers, as a NumPy array.
-        origin: its source, for complaints.
+    It wraps the NumPy array `data`. Its origin is for complaints.
 
     >>> score = StrictArray(np.array([[1.0, 2.0]]))
     >>> np.exp(score - score.max()).sum(axis=1)
@@ -185,6 +183,12 @@ class StrictBackend(Backend):
 
     arrays = _StrictNumpy()
 
+    def to_host(self, array: Any) -> Any:
+        return _plain(array)
+
+    def random(self, seeds: Sequence[int], key: int) -> Any:
+        return _StrictRandom(super().random(seeds, key))
+
     def maximin(self, shape: Any, ties: Any = "first", *options: Any) -> Any:
         solve = super().maximin(shape, ties if ties == "first" else lambda: _plain(ties()), *options)
 
@@ -202,56 +206,8 @@ class StrictBackend(Backend):
     def solve_positive(self, matrices: Any, right: Any) -> Any:
         return to_strict(super().solve_positive(_plain(matrices), _plain(right)))
 
-
-@dataclass
-class _OnStrictArrays(Learner):
-    """A learner that plays like another one, on strict arrays."""
-
-    name = "on-strict-arrays"
-    inner: Any = None
-
-    def __post_init__(self) -> None:
-        vars(self)["sees"] = self.inner.sees  # what the wrapped learner declares
-        vars(self)["importance_weighted"] = self.inner.importance_weighted
-
-    def reason_not_to_play(self, seat: Seat) -> str | None:
-        reason: str | None = self.inner.reason_not_to_play(seat)
-        return reason
-
-    def start(self, seat: Seat) -> None:
-        def answer(policy: Any) -> Any:
-            return to_strict(seat.answer(_plain(policy)))
-
-        strict: dict[str, Any] = {"random": _StrictRandom(seat.random), "backend": StrictBackend()}
-        self.inner = self.inner.seated(replace(seat, **strict, shown_answer=seat.shown_answer and answer))
-
-    def policy(self, t: int) -> Floats:
-        return self._policy(self.inner.policy(t))
-
-    def _policy(self, policy: Any) -> Floats:
-        if not isinstance(policy, StrictArray):
-            raise TypeError("the policy is one of NumPy's arrays; compute it from arrays of the seat")
-        plain: Floats = policy.plain.copy()
-        return plain
-
-    def observe(self, t: int, seen: Seen) -> None:
-        def shown(array: Floats | Ints | None) -> Any:
-            return None if array is None else StrictArray(array.copy())
-
-        parts = seen.action, seen.reward, seen.shown_opponent, seen.shown_payoffs, seen.shown_probability
-        self.inner.observe(t, Seen(*map(shown, parts)))
-
-    def __str__(self) -> str:
-        return str(self.inner)
-
-
-class _ResponderOnStrictArrays(_OnStrictArrays, Responder):
-    """`_OnStrictArrays` for a learner that answers the opponent's policy."""
-
-    def respond(self, t: int, opponent_policy: Floats) -> Floats:
-        return self._policy(self.inner.respond(t, StrictArray(opponent_policy.copy())))
-
-
-def on_strict_arrays(learner: Learner) -> Learner:
-    """Return a learner that plays as this one does, on strict arrays."""
-    return _ResponderOnStrictArrays(learner) if isinstance(learner, Responder) else _OnStrictArrays(learner)
+    def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
+        if isinstance(game, Game):
+            game = copy(game)
+            game.payoff = to_strict(game.payoff.copy())
+        return game.rewards
