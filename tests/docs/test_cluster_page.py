@@ -99,7 +99,7 @@ def test_its_slurm_script_runs_a_study_and_leaves_no_process_behind(shell, tmp_p
 
 
 @pytest.mark.slow
-def test_its_slurm_scheduler_turns_away_who_has_no_key(shell, tmp_path):
+def test_its_slurm_scheduler_rejects_clients_without_a_key(shell, tmp_path):
     distributed = pytest.importorskip("distributed")
     script = FILES["study.sbatch"].replace("coebl run", 'echo "$address" > address; sleep 60; coebl run')
     shell(script, SLURM_NTASKS="1", SLURMD_NODENAME="127.0.0.1")

@@ -197,7 +197,7 @@ def test_the_picture_of_a_game_has_its_payoffs_and_its_equilibrium(generators):
     assert not plot_matrix(Game(np.eye(20))).axes[0].texts
 
 
-def test_every_drawing_is_on_a_page_with_words_for_those_who_cannot_see_it(generators):
+def test_every_drawing_is_on_a_page_with_a_description(generators):
     from drawings import DRAWINGS
 
     picture = re.compile(r"!\[[^\]]{20,}\]\(([^)/]+\.svg)\)")

@@ -17,7 +17,7 @@ from coebl.plots.style import AGAINST, FOR
 OWN = [f"mine{number}.py:Mine" for number in range(3 * len(PALETTE))]
 
 
-def test_a_learner_has_the_slot_that_its_class_names():
+def test_a_learner_has_the_slot_that_its_class_declares():
     found = looks(["exp3-ix", "ucb", "mine.py:Mine", "coebl"])
     for name in ("coebl", "ucb", "exp3-ix"):
         colour, dashes = PALETTE[LEARNERS[name].factory.colour]
@@ -26,7 +26,7 @@ def test_a_learner_has_the_slot_that_its_class_names():
     assert list(found) == ["coebl", "ucb", "exp3-ix", "mine.py:Mine"], "slot by slot"
 
 
-def test_a_learner_looks_the_same_whoever_else_is_there():
+def test_the_look_of_a_learner_does_not_depend_on_the_others():
     everyone = LEARNERS.names
     alone = {spec: looks([spec])[spec] for spec in everyone}
     variants = {"exp3-as-released", "exp3-ix-as-released"}
@@ -48,7 +48,7 @@ def test_a_slot_that_is_taken_is_not_free(monkeypatch):
     assert looks(["ucb", "mine.py:Mine"])["mine.py:Mine"].colour == PALETTE[FIRST_FREE + 1][0]
 
 
-def test_of_more_learners_than_colours_only_some_are_coloured():
+def test_with_more_learners_than_colours_only_some_are_coloured():
     found = looks([*LEARNERS.names, "mine.py:Mine"])
     coloured = {spec for spec, look in found.items() if look.colour != GREY}
     named = {spec: LEARNERS[spec].factory.colour for spec in LEARNERS.names}
@@ -128,7 +128,7 @@ def test_dashes_and_colours_of_the_palette_all_differ():
         assert colorsys.rgb_to_hls(*channels)[1] < 0.7, "it can be seen on white"
 
 
-def test_the_palette_begins_again_with_other_dashes():
+def test_the_palette_repeats_with_other_dashes():
     again = slot_look(len(PALETTE))
     assert again.colour == slot_look(FIRST_FREE).colour, "the free ones first"
     assert again.dashes != slot_look(FIRST_FREE).dashes

@@ -73,7 +73,7 @@ def test_metrics():
     assert metric_words("kl").in_a_sentence == "KL divergence"
 
 
-def test_a_metric_that_is_not_registered_goes_by_its_name():
+def test_an_unregistered_metric_has_its_name_as_title():
     words = metric_words("My_own")
     assert (words.title, words.in_a_sentence, words.definition, words.known) == ("My own", "My own", "", False)
 
@@ -98,20 +98,16 @@ def test_a_custom_entry_has_its_title(monkeypatch):
     assert (words.title, words.definition, words.cumulative) == ("bare one", "", True)
 
 
-class TestSweeps:
-    def test_the_default_is_a_member_and_another_setting_is_not(self):
-        specs = ["ucb", "coebl", "coebl:c=10", "coebl:c=9", "coebl:c=1,selection=none", "ucb:ties=random"]
-        [sweep] = find_sweeps(specs)
-        assert (sweep.learner, sweep.parameter) == ("coebl", "c")
-        assert list(sweep.values.items()) == [("coebl", 8), ("coebl:c=9", 9), ("coebl:c=10", 10)]
-
-    def test_one_setting_is_not_a_sweep(self):
-        assert find_sweeps(["coebl:c=2", "ucb", "coebl:c=3,selection=none"]) == []
-
-    def test_of_two_the_longer_is_taken(self):
-        specs = ["mine:a=1,b=1", "mine:a=1,b=2", "mine:a=2,b=2", "mine:a=3,b=2"]
-        [sweep] = find_sweeps(specs)
-        assert (sweep.parameter, list(sweep.values.values())) == ("a", [1, 2, 3])
-
-    def test_strings_are_not_numbers(self):
-        assert find_sweeps(["mine:a=x", "mine:a=y", "mine:a=nan", "mine:a=inf"]) == []
+@pytest.mark.parametrize(
+    ("specs", "parameter", "values"),
+    [
+        (["ucb", "coebl", "coebl:c=10", "coebl:c=9", "coebl:c=1,selection=none", "ucb:ties=random"], "c", [8, 9, 10]),
+        (["coebl:c=2", "ucb", "coebl:c=3,selection=none"], "", []),
+        (["mine:a=1,b=1", "mine:a=1,b=2", "mine:a=2,b=2", "mine:a=3,b=2"], "a", [1, 2, 3]),
+        (["mine:a=x", "mine:a=y", "mine:a=nan", "mine:a=inf"], "", []),
+    ],
+    ids=["the default is a member", "one setting is no sweep", "of two, the longer", "strings are no numbers"],
+)
+def test_sweeps(specs, parameter, values):
+    found = [(sweep.parameter, list(sweep.values.values())) for sweep in find_sweeps(specs)]
+    assert found == ([(parameter, values)] if values else [])

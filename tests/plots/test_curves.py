@@ -25,7 +25,7 @@ def test_curves_are_means_and_bands_are_student_intervals():
         np.testing.assert_allclose([band[t] for t in source.rounds], [ends for _, *ends in expected])
 
 
-def test_curves_say_what_they_are():
+def test_curves_have_a_legend_and_labels():
     ax = plots.plot_curves(Made(UCB, EXP3), "regret_magnitude", {"UCB": UCB, "Exp3": EXP3})
     assert labels(ax) == ["UCB", "Exp3", "band: 95 % interval of the mean, 7 seeds"]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == labels(ax)
@@ -41,10 +41,6 @@ def test_a_legend_is_not_wider_than_the_figure():
     extent = ax.get_legend().get_window_extent()
     assert 0 <= extent.x0 < extent.x1 <= ax.figure.bbox.width
     assert 0 <= extent.y0 < extent.y1 <= ax.figure.bbox.height
-
-
-def test_an_unknown_metric_has_its_name_as_label():
-    assert plots.plot_curves(Made(UCB), "my_own", {"UCB": UCB}).get_ylabel() == "my own"
 
 
 def test_a_curve_is_drawn_on_the_axes_that_are_given():
@@ -92,7 +88,7 @@ def test_long_curves_are_thinned_and_keep_their_ends():
     assert np.ptp(np.diff(x)) <= 5
 
 
-def test_a_line_looks_as_its_row_learner_does_everywhere():
+def test_a_line_has_the_look_of_its_row_learner():
     coebl = (GAME, "coebl:c=2", "coebl:c=2")
     lines = plots.plot_curves(Made(EXP3, coebl), "regret", {"a": EXP3, "b": coebl}).lines
     everywhere = naming.looks(["exp3", "coebl", "coebl:c=2"], plainest=["exp3", "coebl:c=2"])
@@ -114,7 +110,7 @@ def appearance(line):
     ],
     ids=["settings of one learner", "variants", "opponents", "more games than colours"],
 )
-def test_lines_have_different_labels(matches):
+def test_lines_look_different(matches):
     lines = plots.plot_curves(
         Made(*matches), "regret", {str(place): match for place, match in enumerate(matches)}
     ).lines

@@ -61,7 +61,7 @@ class Stored(Made):
         return [record({}, {}), record(learners, {"surprise": surprise}), record({}, {})]
 
 
-def test_learners_and_metrics_of_results_are_called_as_their_cells_say():
+def test_learners_and_metrics_have_the_titles_that_cells_store():
     known = naming.known_to(Stored())
     titles = naming.learner_titles(["mine.py:Mine", "mine.py:Mine:c=2", "yours.py:Yours", "ucb"], known)
     assert [title.replace("\u00a0", " ") for title in titles.values()] == [
@@ -77,7 +77,7 @@ def test_learners_and_metrics_of_results_are_called_as_their_cells_say():
     assert (words.title, words.formula, words.cumulative, words.known) == ("Surprise", "$s$", True, True)
 
 
-def test_plots_of_results_use_what_their_cells_say():
+def test_plots_use_the_titles_and_colours_that_cells_store():
     match = (GAME, "mine.py:Mine", "ucb")
     source = Stored(match)
     ax = plots.plot_curves(source, "surprise", {"mine": match})

@@ -68,7 +68,7 @@ def test_heat_maps_that_are_alike_have_one_scale():
     assert alone == pytest.approx(together[:2])
 
 
-def test_the_heat_map_leaves_blank_what_is_not_there_and_names_what_has_no_mean():
+def test_missing_cells_are_blank_and_infinite_means_are_named():
     class Source(Made):
         def values(self, game, row, column, metric):
             return super().values(game, row, column, metric) + (math.inf if row == column else 0)
@@ -89,7 +89,7 @@ def test_one_seed_in_the_heat_map_has_no_interval():
     assert ax.patches[0].get_hatch()
 
 
-def test_what_is_decided_before_correction_only_is_hatched():
+def test_a_cell_that_is_decided_before_correction_only_is_hatched():
     alone, among_others = heat_map_of([[1.2]]), heat_map_of([[1.2, 0.0, 0.0, 0.0]])
     assert not alone.patches, "the interval is 0.16 .. 2.24"
     assert {patch.get_xy() for patch in among_others.patches} == {(0, 0), (1, 0), (2, 0), (3, 0)}

@@ -66,7 +66,7 @@ def test_the_legend_lies_inside_the_figure_and_below_the_panels(count, length):
     assert figure.axes[0].get_window_extent().height > figure.dpi  # the panel keeps its size
 
 
-def test_what_is_left_out_is_reported():
+def test_the_number_of_omitted_matches_is_reported():
     specs = [f"mine.py:L{place}" for place in range(7)]
     figure = drawn([("rps", *pair) for pair in itertools.product(specs, specs)])
     assert len(figure.axes[0].lines) == MOST_LINES == 40
@@ -75,7 +75,7 @@ def test_what_is_left_out_is_reported():
         drawn([])
 
 
-def test_long_titles_do_not_lie_on_each_other():
+def test_long_titles_do_not_overlap():
     games = [f"permuted:game=diagonal:n={n},seed=12" for n in (3, 4, 5)]
     figure = drawn([(game, "ucb", "ucb") for game in games])
     figure.draw_without_rendering()
@@ -83,7 +83,7 @@ def test_long_titles_do_not_lie_on_each_other():
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
-def test_those_who_see_more_than_a_bandit_are_marked():
+def test_learners_that_see_more_than_a_bandit_are_marked():
     note = "* sees more than a bandit does, for reference"
     assert {"UCB v Hedge*", note} <= set(labels(drawn([("rps", "ucb", "hedge")])))
     assert note not in labels(drawn([("rps", "ucb", "exp3")]))

@@ -73,7 +73,7 @@ def test_other_games_have_areas_and_many_actions_share_the_last():
     assert found[::2] == pytest.approx(result.kept["policies"][1][:, 0].mean(axis=0))
 
 
-def test_an_equilibrium_that_is_not_the_only_one_is_called_so():
+def test_an_equilibrium_that_is_not_unique_is_labelled_as_such():
     result = simulate([[1, 1], [1, 1]], "uniform", "uniform", rounds=2, seeds=1, keep=["policies"])
     assert "an equilibrium" in marks(plot_simplex(result).axes[0])
 
@@ -94,7 +94,7 @@ def test_exploitability_is_that_of_the_metric(triangle):
         (["policies"], "drifting:game=rps", {}, "has no payoff matrix, or more than one; accepted: results of a game"),
     ],
 )
-def test_what_cannot_be_drawn_is_rejected_in_one_line(keep, game, options, message):
+def test_results_that_cannot_be_drawn_are_rejected_in_one_line(keep, game, options, message):
     learner = "pbil" if game.startswith("lead") else "uniform"
     result = simulate(game, learner, learner, rounds=3, seeds=2, metrics=["regret"], keep=keep)
     with pytest.raises(InputError) as error:

@@ -38,7 +38,7 @@ def test_custom_settings_of_matplotlib_are_kept():
         assert settings() == before
 
 
-def test_pyplot_knows_nothing_of_the_figures():
+def test_figures_are_not_registered_with_pyplot():
     from matplotlib import pyplot
 
     plots.plot_curves(Made(UCB), "regret", {"UCB": UCB})

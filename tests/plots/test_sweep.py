@@ -33,10 +33,6 @@ def test_a_sweep_has_every_mean_with_its_interval_and_the_best(metric):
     assert ax.lines[1].get_xydata() == pytest.approx(np.array([[least, expected[least][0]]])), "it has a ring"
 
 
-def test_the_best_value_is_written_with_its_interval():
-    assert str(plots.Best("0.5", 61.234, -55.1, 67.3)) == "0.5: 61.2 [−55.1, 67.3]"
-
-
 def panels(figure):
     return {ax.get_title().split("\n")[0].replace("\u00a0", " "): ax for ax in figure.axes}
 
@@ -74,6 +70,6 @@ def test_a_custom_learner_has_its_title_and_its_default():
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "3\ndefault"]
 
 
-def test_without_a_sweep_the_message_says_what_one_is():
+def test_without_a_sweep_the_message_explains_sweeps():
     with pytest.raises(InputError, match=r"there is no sweep: .*learners = \['coebl:c="):
         plots.plot_sweeps(Made((GAME, "ucb", "exp3")), "tv", [(GAME, "ucb", "exp3")])

@@ -56,7 +56,7 @@ def test_the_answer_and_what_is_left_out_come_first(answer):
     assert answer.text("#citation-text") == "@misc{demo}"
 
 
-def test_every_number_of_a_claim_says_whose_it_is(answer):
+def test_every_number_of_a_claim_has_its_subject(answer):
     cell = answer.all(".claim")[2].find_element("css selector", "td")
     assert cell.text == "fails 1/2", "of those that were run"
     assert cell.find_element("css selector", ".found").get_attribute("title").startswith("ucb on rps: the mean 0.005")
@@ -90,7 +90,7 @@ def test_the_heat_maps_have_one_scale(answer, source):
     )
 
 
-def test_a_cell_of_the_heat_maps_tells_its_numbers_and_opens_its_curves(answer):
+def test_a_cell_of_the_heat_maps_shows_its_numbers_and_opens_its_curves(answer):
     cells = answer.rows("maps", "cells")
     answer.script(
         "const cell = document.querySelectorAll('#maps-chart .mark-rect path')[arguments[0]];"
@@ -125,7 +125,7 @@ def test_a_claim_is_drawn_with_its_thresholds(answer):
     assert "2 checks: 1 fails, 1 undecided; 1 were not run" in listed
 
 
-def test_the_address_keeps_what_is_chosen(answer, driver):
+def test_the_address_stores_the_choices(answer, driver):
     answer.choose("#family", "Diagonal")
     answer.choose("#opponent", "against COEBL, c = 2")
     answer.preset(1)
@@ -185,7 +185,7 @@ def test_the_slider_and_the_switches(answer, source):
     assert (box.is_selected(), box.is_enabled()) == (True, False), "it plays that part without a switch"
 
 
-def test_a_picture_stands_alone(answer):
+def test_a_saved_picture_has_its_title_and_colours(answer):
     answer.keep_downloads()
     answer.click("#theme")
     for figure, words in (("growth", "band: 95 % interval of the mean over 5 seeds"), ("maps", "Who beats COEBL?")):
@@ -264,7 +264,7 @@ def test_without_scripts_there_are_tables(tmp_path):
     assert text.index('id="ranking"') < text.index('id="table"') < text.index('id="figures"')
 
 
-def test_what_is_undecided_has_one_hatch_also_in_a_saved_picture(answer):
+def test_undecided_cells_are_hatched_also_in_a_saved_picture(answer):
     cells = answer.rows("maps", "cells")
     fills = answer.script(
         "return [...document.querySelectorAll('#maps-chart path[fill]')].map(one => one.getAttribute('fill'))"

@@ -35,7 +35,7 @@ def kept(folder):
     return {(record.game, record.players): record for record in Results(folder).records() if record.policies}
 
 
-def test_they_are_those_of_the_first_seed_in_thousandths(folder):
+def test_kept_policies_are_those_of_the_first_seed_in_thousandths(folder):
     record = kept(folder)["biased-rps", ("exp3", "ucb")]
     policies = record.policies
     played = simulate("biased-rps", "exp3", "ucb", rounds=200, seeds=[4], keep=["policies"]).kept["policies"]
@@ -46,7 +46,7 @@ def test_they_are_those_of_the_first_seed_in_thousandths(folder):
             assert policies.averages[seat][place] == pytest.approx(1000 * played[seat][:last, 0].mean(0), abs=0.501)
 
 
-def test_a_folder_without_them_gets_them_and_no_number_moves(folder, tmp_path):
+def test_policies_are_added_to_a_folder_and_no_number_moves(folder, tmp_path):
     assert go(PLAIN, tmp_path).finished == 18
     before = rows(tmp_path)
     assert go(TEXT, tmp_path).finished == 6
@@ -57,7 +57,7 @@ def test_a_folder_without_them_gets_them_and_no_number_moves(folder, tmp_path):
     assert len(kept(tmp_path)) == 6
 
 
-def test_they_take_no_more_than_20_kilobytes(folder):
+def test_kept_policies_take_little_space(folder):
     store = Store.open(folder)
     digests = [record.digest for record in kept(folder).values()]
     assert max(store.path(digest).stat().st_size for digest in digests) < 35_000  # Arrow keeps the record twice
@@ -70,13 +70,13 @@ def test_they_take_no_more_than_20_kilobytes(folder):
         ('keep = ["policies"]\nuntil = "exploitability < 0.1"', "keep: runs differ in length with until"),
     ],
 )
-def test_what_cannot_be_kept_is_rejected(line, mistake):
+def test_other_values_of_keep_are_rejected(line, mistake):
     with pytest.raises(StudyError, match="keep") as raised:
         parse_study(PLAIN.replace("[match-ups]", f"{line}\n[match-ups]"))
     assert mistake in str(raised.value)
 
 
-def test_the_page_replays_them(driver, folder):
+def test_the_page_replays_kept_policies(driver, folder):
     page = Page(driver, write_page(Results(folder), folder / "page.html", Presentation(title="Kept")))
     page.choose("#family", "Biased rock-paper-scissors")
     assert page.text("#replay-match") == "UCB in self-play\nExp3 v UCB\nExp3 in self-play"

@@ -36,7 +36,7 @@ def test_there_is_a_table_per_metric_with_its_title_and_titles_are_escaped():
     assert "5 seeds" in text
 
 
-def test_a_number_without_an_interval_is_mathematics_too():
+def test_a_number_without_an_interval_is_in_math_mode():
     rows = [row("ucb", "exp3", 6.384e-16, 0.0), row("exp3", "ucb", 0.0, 0.0), row("coebl", "ucb", float("inf"), 0.0)]
     text = latex_tables(rows)
     assert r"$6.384 \times 10^{-16}$" in text

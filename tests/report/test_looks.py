@@ -35,7 +35,7 @@ return [...document.querySelectorAll(arguments[0])].filter(one => one.checkVisib
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_what_is_chosen_can_be_read(driver, small, width):
+def test_chosen_options_fit_their_controls(driver, small, width):
     page = Page(driver, small, width, 800)
     assert page.script("return document.getElementById('choices').open") == (width == 1280)  # folded on a phone
     page.script("document.getElementById('choices').open = true")
@@ -55,7 +55,7 @@ def test_every_tick_has_its_label(page):
         assert hidden == 0
 
 
-def test_the_links_stand_in_the_order_of_the_sections(driver, tmp_path, source, small):
+def test_links_are_in_the_order_of_the_sections(driver, tmp_path, source, small):
     for path in (small, make_page(source, tmp_path / "page.html", title="Plain")):
         page = Page(driver, path)
         links = [one.get_attribute("href").partition("#")[2] for one in page.all("nav a")]

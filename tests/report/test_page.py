@@ -89,7 +89,7 @@ def test_every_metric_has_its_own_seeds_and_rounds(tmp_path):
         assert seeds == (5 if metric == "tv" else 3)
 
 
-def test_the_reference_line_is_what_the_caller_hands_in(tmp_path):
+def test_the_reference_line_is_that_of_the_caller(tmp_path):
     line = Reference("<0.2> K t", lambda actions, rounds: 0.2 * actions * rounds)
     source = MadeUp([("rps", "ucb", "ucb"), ("robust-bandit", "ucb", "ucb"), ("chess", "ucb", "ucb")], recorded=3)
     games = embedded(page_text(tmp_path, source, reference=line), "data")["games"]
@@ -101,7 +101,7 @@ def test_the_reference_line_is_what_the_caller_hands_in(tmp_path):
     assert embedded(page_text(tmp_path), "data")["games"][0]["reference"] is None
 
 
-def test_the_caller_says_which_metrics_come_first(tmp_path):
+def test_the_caller_chooses_the_first_metrics(tmp_path):
     data = embedded(page_text(tmp_path, first=["tv", "unheard_of", "pseudo_regret"]), "data")
     names = [metric["name"] for metric in data["metrics"]]
     assert names == ["tv", "pseudo_regret", "regret", "absolute_pseudo_regret", "exploitability"]
@@ -124,7 +124,7 @@ def test_learners_that_see_more_than_bandits_are_marked(tmp_path):
     assert learners["mine.py:Mine"]["colour"] == PALETTE[7][0]
 
 
-def test_metrics_are_called_as_the_cells_say(tmp_path):
+def test_metrics_have_the_titles_that_cells_store(tmp_path):
     source = MadeUp([("rps", "ucb", "ucb")], ["mine"])
     source.metric_info["mine"] = MetricWords("My metric", meaning="What it means.", cumulative=True)
     text = page_text(tmp_path, source, about={"metrics": ["mine"]})
@@ -133,7 +133,7 @@ def test_metrics_are_called_as_the_cells_say(tmp_path):
     assert {"My metric", "What it means."} <= set(Elements(text).strings)
 
 
-def test_the_report_knows_no_paper():
+def test_the_report_is_independent_of_papers():
     folder = Path(sys.modules["coebl.report.page"].__file__).parent
     files = [path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".js", ".css")]
     assert len(files) > 9

@@ -10,7 +10,7 @@ from report.verdicts import make_check, make_verdict
 from study_runs import runs_of
 
 
-def test_the_verdicts_are_all_there(tmp_path):
+def test_all_verdicts_are_shown(tmp_path):
     verdicts = [
         make_verdict("C1", "text", "holds", checks=[make_check(numbers=(12.3456, 11.9, 12.8))]),
         make_verdict("C1", "c=2", "not testable", note="too few rounds"),
@@ -112,7 +112,7 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
         assert len(set(ends.values())) == 2
 
 
-def test_a_study_with_one_noise_does_not_name_it(tmp_path):
+def test_a_single_noise_is_not_named(tmp_path):
     results = store_of(tmp_path / "study", [Cell("rps", ("exp3", "uniform"), 20, (0, 1), "bernoulli")])
     [game] = embedded(make_page(results, tmp_path / "page.html", title="One").read_text(), "data")["games"]
     assert (game["name"], game["noise"]) == ("rps", "")
@@ -130,7 +130,7 @@ def test_a_study_is_read_once(tmp_path, monkeypatch):
     assert len(read) == len(set(read)) == len(cells)
 
 
-def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
+def test_a_claim_shows_the_decisive_check_and_other_metrics(tmp_path):
     regret, tv = make_check(numbers=(-13.91, -30.93, 3.02)), make_check(verdict="not testable")
     verdict = make_verdict(
         "C1",

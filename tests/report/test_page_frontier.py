@@ -32,7 +32,7 @@ def without(lacks):
     ],
     ids=["all", "no other", "no regret of others", "no self-play", "two rates", "the second choice", "nothing"],
 )
-def test_sections_are_there_if_they_have_something_to_draw(tmp_path, lacks, sections):
+def test_a_section_is_shown_if_it_has_content(tmp_path, lacks, sections):
     text = page_text(tmp_path, without(lacks))
     assert [one for one in ("figures", "table", "frontier") if f'<section id="{one}"' in text] == sections
     assert [one for one in ("figures", "table", "frontier") if f'href="#{one}"' in text] == sections
@@ -69,7 +69,7 @@ def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path):
         assert point["best"]["mean"] == pytest.approx(end.mean(), rel=1e-4)
 
 
-def test_the_frontier_leaves_out_what_is_not_finite(tmp_path):
+def test_the_frontier_leaves_out_values_that_are_not_finite(tmp_path):
     def change(runs, game, row, column, metric):
         if metric == "exploitability" or (metric == "tv" and row == RATES[0]):
             runs.values[-1, 0] = math.inf
@@ -85,7 +85,7 @@ def test_the_frontier_leaves_out_what_is_not_finite(tmp_path):
     assert [end is None for end in tv] == [True, False, False, False]
 
 
-def test_any_sweep_has_a_frontier_and_is_called_by_its_names(tmp_path):
+def test_a_custom_sweep_has_a_frontier_with_its_names(tmp_path):
     rates = [f"mine.py:Mine:rate={rate}" for rate in (0.5, 10, 9)]
     matches = [("rps", rate, column) for rate in rates for column in (rate, "best-response")]
     text = page_text(tmp_path, MadeUp(matches))
@@ -101,7 +101,7 @@ def test_any_sweep_has_a_frontier_and_is_called_by_its_names(tmp_path):
     assert "mine.py:Mine with every rate: what a best response takes from it, and how it does against itself." in seen
 
 
-def test_a_sweep_that_met_no_one_is_shown_in_self_play_alone(tmp_path):
+def test_a_sweep_without_opponents_is_shown_in_self_play(tmp_path):
     study = Study(games=["rps"], learners=RATES, self_play=True, rounds=30, seeds=2, metrics=["pseudo_regret", "tv"])
     study.run(tmp_path / "run", workers=1)
     text = page_text(tmp_path, Results(tmp_path / "run"), about=None)
@@ -113,7 +113,7 @@ def test_a_sweep_that_met_no_one_is_shown_in_self_play_alone(tmp_path):
     assert "with every c: how it does against itself. Lower is better." in " ".join(Elements(text).strings)
 
 
-def test_two_sweeps_share_a_frontier_and_one_that_is_short_makes_none(tmp_path):
+def test_two_sweeps_share_a_frontier_and_short_ones_have_none(tmp_path):
     def frontier(*counts):
         specs = [f"{name}:{key}={n}" for name, key, count in counts for n in range(count)]
         text = page_text(
@@ -131,7 +131,7 @@ def test_two_sweeps_share_a_frontier_and_one_that_is_short_makes_none(tmp_path):
     assert frontier(("coebl", "c", 2), ("mine", "rate", 2))[0] is None
 
 
-def test_the_frontier_is_against_whom_the_caller_says(tmp_path):
+def test_the_caller_chooses_the_opponent_of_the_frontier(tmp_path):
     rates = ["coebl:c=1", "coebl:c=2", "coebl"]
     source = MadeUp([("rps", rate, other) for rate in rates for other in (rate, "nash", "best-response")])
     data = embedded(page_text(tmp_path, source, strongest="nash", convergence=["tv"]), "data")

@@ -21,7 +21,7 @@ def test_it_opens_with_both_figures_drawn(page, source):
     assert "95 % interval of the mean over 5 seeds" in page.text("#growth-caption")
 
 
-def test_what_is_far_below_is_drawn_when_it_comes_near(page):
+def test_a_distant_chart_is_drawn_when_it_comes_near(page):
     """Or while there is nothing else to do, which never happens here."""
     never = {"source": "window.requestIdleCallback = () => 0"}
     added = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", never)
@@ -141,7 +141,7 @@ def test_an_opponent_that_is_chosen_stays(page):
     page.choose("#opponent", "against COEBL, c = 2")
     assert page.text("#view-title") == "Diagonal, n = 2, against COEBL, c = 2"
     assert set(page.traces()) == {"UCB"}
-    assert "The opponent is not of “plain”: COEBL, c = 2." in page.text("#preset-note")
+    assert "The opponent is not in “plain”: COEBL, c = 2." in page.text("#preset-note")
     page.choose("#size", "n = 3")
     assert page.text("#view-title") == "Diagonal, n = 3, against COEBL, c = 2"
     page.choose("#opponent", "against COEBL, c = 8")
@@ -149,10 +149,10 @@ def test_an_opponent_that_is_chosen_stays(page):
     assert page.text("#view-title").endswith("against COEBL, c = 2"), "who plays that part"
 
 
-def test_an_opponent_that_is_not_there_is_named(opened):
+def test_an_opponent_without_matches_is_named(opened):
     page = opened(MadeUp([("rps", "ucb", "exp3"), ("diagonal:n=2", "ucb", "ucb")], ["regret"]))
     page.choose("#family", "Diagonal")
-    assert page.text("#preset-note") == "Nobody met Exp3 on Diagonal, n = 2."
+    assert page.text("#preset-note") == "No learner met Exp3 on Diagonal, n = 2."
     assert page.text("#view-title").endswith("self-play")
 
 
@@ -235,7 +235,7 @@ def test_values_are_read_below_the_chart_by_pointer_and_keys(page, source):
     assert page.text("#growth-readout").startswith("Round 290:")
 
 
-def test_a_chart_says_in_words_what_it_shows(page, source):
+def test_a_chart_has_a_description_for_screen_readers(page, source):
     page.settle()
     ends = {
         name: source.runs("rps", spec, spec, "absolute_pseudo_regret").values[-1].mean()

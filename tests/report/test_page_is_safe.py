@@ -10,8 +10,8 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.report.page import Preset
-from report.browser import MadeUp, make_page
-from report.pages import MATCHES, Elements, curves, embedded, page_text
+from report.browser import MadeUp
+from report.pages import Elements, curves, embedded, page_text
 from report.verdicts import make_check, make_verdict
 
 HOSTILE = [
@@ -97,26 +97,6 @@ def test_the_file_is_whole_or_as_before(tmp_path, monkeypatch):
         page_text(tmp_path)
     assert os.listdir(tmp_path) == ["page.html"]
     assert (tmp_path / "page.html").read_text() == "as before"
-
-
-@pytest.mark.parametrize("place", [".", "there", "nowhere/page.html"])
-def test_a_place_that_is_not_a_file_is_rejected_in_one_line(tmp_path, monkeypatch, place):
-    monkeypatch.chdir(tmp_path)
-    Path("there").mkdir()
-    reason = "the folder nowhere does not exist" if "/" in place else "is a folder; accepted: the name of a file"
-    with pytest.raises(InputError, match=rf"^{re.escape(place)}.*{reason}.*\.$"):
-        make_page(MadeUp(MATCHES), place, title="Nowhere")
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["there"]
-
-
-def test_the_target_of_a_link_is_written_and_the_link_stays(tmp_path):
-    (tmp_path / "target").mkdir()
-    link = tmp_path / "page.html"
-    link.symlink_to(tmp_path / "target" / "real.html")
-    assert "A title" in page_text(tmp_path)
-    assert link.is_symlink()
-    assert "A title" in (tmp_path / "target" / "real.html").read_text()
-    assert os.listdir(tmp_path / "target") == ["real.html"]
 
 
 @pytest.mark.parametrize("module", ["jinja2", "markupsafe", "vl_convert"])

@@ -105,7 +105,7 @@ def test_play_starts_from_the_beginning_and_pause_stops(driver, path):
     assert page.text("#play") == "Play"
 
 
-def test_it_plays_by_itself_unless_reduced_motion_is_asked_for(driver, path):
+def test_it_plays_by_itself_unless_reduced_motion_is_set(driver, path):
     page = Page(driver, path)
     features = [{"name": "prefers-reduced-motion", "value": "no-preference"}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})

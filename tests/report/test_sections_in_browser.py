@@ -93,7 +93,7 @@ def test_the_head_to_head_table(page, source):
     assert len(page.all("#matrix tbody tr")) == 7 > before
 
 
-def test_the_swept_number_is_across(page, source):
+def test_the_sweep_has_its_parameter_on_the_x_axis(page, source):
     page.choose("#family", "Diagonal")
     rows = page.rows("sweep", "points")
     lost = {row["value"]: row["mean"] for row in rows if row["panel"] == "Pseudo-regret against a best response"}
@@ -186,7 +186,7 @@ def test_the_noises_of_a_study(opened, tmp_path):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_table_of_many_learners_fits_the_window_and_a_cell_says_its_numbers(opened, width):
+def test_a_table_of_many_learners_fits_the_window_and_its_cells_can_be_read(opened, width):
     specs = ["coebl", "coebl:c=2", "ucb", "exp3", "exp3-ix", "kin", "strain", "thompson", "mmd", "hedge", "uniform"]
     source = MadeUp([("rps", row, column) for row in specs for column in specs], ["pseudo_regret"])
     page = opened(source, width, title="Many")
@@ -228,7 +228,7 @@ def test_a_game_without_a_frontier_says_so(opened):
     assert len(page.rows("sweep", "points")) == 2 * len(RATED)
 
 
-def test_every_sweep_has_a_line_of_its_own_in_the_frontier(opened):
+def test_every_sweep_has_a_separate_line_in_the_frontier(opened):
     specs = [*RATED[:3], *(f"mine:rate={rate}" for rate in (10, 9, 0.5, 1))]
     source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
     page = opened(source, title="Two")

@@ -104,7 +104,7 @@ def test_the_skip_link(page):
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_nothing_sticks_out(driver, small, page, width):
+def test_nothing_is_wider_than_the_window(driver, small, page, width):
     opened = Page(driver, small, width, 800)
     opened.click("#open-claims")
     opened.click("#every-game")
@@ -114,7 +114,7 @@ def test_nothing_sticks_out(driver, small, page, width):
     assert opened.script("scrollTo(1000, 0); return scrollX") == 0
 
 
-def test_on_paper(page):
+def test_print(page):
     page.click("#theme")
     page.traces()
     page.emulate(media="print")
@@ -161,7 +161,7 @@ return found;
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_text_stands_out(driver, small, page, dark):
+def test_text_has_enough_contrast(driver, small, page, dark):
     opened = Page(driver, small, dark=dark)
     opened.click("#open-claims")
     opened.click("#every-learner")

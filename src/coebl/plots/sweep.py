@@ -46,8 +46,8 @@ _MOST_PANELS = 24
 class Best(NamedTuple):
     """The value of a sweep with the best mean, and its interval.
 
-    >>> str(Best("0.5", 61.23, 55.1, 67.3))
-    '0.5: 61.2 [55.1, 67.3]'
+    >>> str(Best("0.5", 61.23, -55.1, 67.3))
+    '0.5: 61.2 [−55.1, 67.3]'
     """
 
     value: str
@@ -56,7 +56,7 @@ class Best(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        """Write it as "0.5: 61.2 [55.1, 67.3]"."""
+        """Return the value, the mean and the interval."""
         mean, low, high = (with_minus(number_text(number, 3)) for number in self[1:])
         return f"{self.value}: {mean} [{low}, {high}]"
 

@@ -1,5 +1,5 @@
-// The charts in Vega-Lite: functions from what the reader has chosen to specifications. Colours are the variables of the
-// style sheet, so that a chart changes its theme with the page, and is light on paper.
+// The charts in Vega-Lite: functions that turn the chosen data into specifications. Colours are variables of the style
+// sheet, so that a chart changes its theme with the page, and is light on paper.
 
 const quantity = (field, options) => ({ field, type: "quantitative", ...options });
 const category = (field, options) => ({ field, type: "nominal", ...options });
@@ -203,11 +203,11 @@ const SPECS = {
   },
 };
 
-/** The specification of a chart; a value that is undefined is left out. */
+/** Return the specification of a chart; undefined values are left out. */
 const specOf = (chart, values) =>
   JSON.parse(JSON.stringify({ title: values.title, ...SPECS[chart](values), config: CONFIG }));
 
-// ---- Drawing: charts are drawn when they come near, read by pointer and keys, and saved as pictures that stand alone
+// ---- Drawing: charts are drawn when they come near the window, read by pointer and keys, and saved as pictures
 
 const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
 const ALONE = { width: 720, height: 400 }; // the size of a saved picture
@@ -215,11 +215,11 @@ const SHARP = 3; // pixels of a saved PNG for each of its points
 const NEAR = 600; // pixels below the window where a chart is drawn already
 const NOTE_LENGTH = 110; // letters in a line below the title of a saved picture
 
-const charts = new Map(); // by id: how to make it, what was made, whether it is near, its view, and the place that is read
+const charts = new Map(); // by id: how to make it, what was made, whether it is near, its view, and the place whose values are shown
 const chartOf = (id) => byId(`${id}-chart`);
 let queue = Promise.resolve();
 
-/** Do something that takes a moment, after all that was asked for before; the page says so while anything is left. */
+/** Queue an action that takes a moment; the page is marked as busy until the queue is empty. */
 function busily(action) {
   document.documentElement.dataset.busy = "yes";
   const turn = queue.then(action, action).finally(() => { if (queue === turn) delete document.documentElement.dataset.busy; });
@@ -236,12 +236,12 @@ const observer = new IntersectionObserver((entries) => {
 
 const whenIdle = window.requestIdleCallback ?? ((action) => setTimeout(action, 500));
 
-/** Draw what is not near while there is nothing else to do, so that it is there on paper. */
+/** Draw the other charts when the browser is idle, so that they are printed too. */
 const drawTheRest = () => whenIdle(() => { for (const id of charts.keys()) busily(() => drawChart(id)); });
 
 /**
- * Have a chart drawn, now or when it comes near. `make` gives the name of the chart, its values, in `text`
- * what it shows in words, in `note` its caption, and perhaps a `reader` (see `connectReading`).
+ * Draw a chart, now or when it comes near. `make` returns the name of the chart, its values, its description as
+ * `text`, its caption as `note`, and perhaps a `reader` (see `connectReading`).
  */
 function planChart(id, make) {
   const [made, box] = [make(), chartOf(id)];
@@ -260,19 +260,19 @@ function planChart(id, make) {
 async function drawChart(id) {
   const [chart, box] = [charts.get(id), chartOf(id)];
   const { made } = chart;
-  if (!box.dataset.stale || !box.checkVisibility()) return; // it is drawn, or will be when it is shown
+  if (!box.dataset.stale || !box.checkVisibility()) return; // it is drawn, or hidden
   const { view } = await vegaEmbed(box, specOf(made.chart, made.values), EMBED);
-  box.setAttribute("role", "img"); // Vega has words of its own here
+  box.setAttribute("role", "img"); // Vega sets its own
   box.setAttribute("aria-label", made.text);
   chart.view?.finalize();
   Object.assign(chart, { view, at: null });
-  box.view = view; // for who looks into the page
+  box.view = view; // for tests and debugging
   if (chart.made === made) delete box.dataset.stale;
 }
 
 /**
- * Below a chart that has a `reader`, show the values at the place of the pointer, or at the one that the arrow keys have
- * come to: `places` many, the one `nearest` to a point of the plot, its `text`, and perhaps how to `mark` it.
+ * Below a chart that has a `reader`, show the values at the pointer, or at the place chosen with the arrow keys. A reader
+ * has the number of `places`, the one `nearest` to a point of the plot, the `text` of a place, and perhaps a `mark`.
  */
 function connectReading(id) {
   const box = chartOf(id);
@@ -298,7 +298,7 @@ function connectReading(id) {
   }));
 }
 
-/** A rectangle that is drawn with the pointer becomes the whole; `fields` are those of the two axes. */
+/** Zoom into a rectangle that is drawn with the pointer; `fields` are those of the two axes. */
 function connectZoom(id, fields) {
   const zoomTo = (zoom) => {
     state.zoom[id] = zoom;
@@ -314,9 +314,9 @@ function connectZoom(id, fields) {
   on(`${id}-reset`, "click", () => zoomTo(undefined));
 }
 
-// ---- Pictures that stand alone
+// ---- Saved pictures
 
-/** Replace the variables of a text by the colours of the light theme: saved pictures are for print. */
+/** Replace the variables of a string by the colours of the light theme: saved pictures are for print. */
 function inLightColours(text) {
   const root = document.documentElement;
   const theme = root.dataset.theme;
@@ -327,7 +327,7 @@ function inLightColours(text) {
   return found;
 }
 
-/** A chart as SVG, with a title, a legend and a note on what its bands are, which the page has outside of it. */
+/** Return a chart as SVG, with the title, the legend and the note that the page shows outside of it. */
 async function pictureOf({ chart, values, title, note, alone = {} }) {
   const own = { ...ALONE, brush: undefined, title: { text: title, subtitle: inLines(note, NOTE_LENGTH) }, ...alone };
   const spec = { ...specOf(chart, { ...values, ...own }), background: "white" };
@@ -348,7 +348,7 @@ async function rasterOf(text) {
 
 const nameOf = (titles, ending) => `${fileName([PAGE.name, ...titles])}.${ending}`;
 
-/** Let the two buttons of a chart save it; `titles` makes the name of the file. */
+/** Connect the buttons that save a chart; `titles` returns the parts of the file name. */
 function connectPictures(id, titles) {
   const picture = () => pictureOf(charts.get(id).make());
   on(`${id}-svg`, "click", () => busily(async () => save(nameOf(titles(), "svg"), "image/svg+xml", await picture())));

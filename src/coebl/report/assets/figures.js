@@ -11,11 +11,11 @@ const axisOf = (name, log, zoom, zero = false) =>
 const lineOf = (match, metric) => ({ ...PAGE.learners[match.row], colour: colourOf(match.row), ...match.curves[metric] });
 const linesOf = (metric) => shownMatches(metric).map((match) => lineOf(match, metric));
 
-/** The curve of a metric with the latest round, among those that could be shown. */
+/** Return the curve of a metric with the latest round, among those that can be shown. */
 const longestCurve = (metric) => viewMatches().filter((match) => metric in match.curves)
   .map((match) => match.curves[metric]).reduce((a, b) => (b.rounds.at(-1) > a.rounds.at(-1) ? b : a));
 
-/** The reference line belongs to what adds up over the rounds, in self-play. */
+/** Return the reference line, which belongs to cumulative metrics in self-play. */
 function referenceOf(metric) {
   const { reference } = PAGE.games[state.game];
   if (!reference || state.opponent !== null || metric === null || !PAGE.metrics[metric].cumulative) return null;
@@ -26,7 +26,7 @@ function referenceOf(metric) {
 
 const shownReference = (metric) => (state.reference ? [referenceOf(metric)].filter(Boolean) : []);
 
-/** The rows of a line: on a log axis what is not positive has no place, and a band ends at its foot. */
+/** Return the rows of a line; on a log axis, values that are not positive are left out, and bands end at its foot. */
 function rowsOf({ title, colour, shape, rounds, means, halves }, log, floored) {
   const foot = log ? Math.min(...means.filter((mean) => mean > 0)) / 3 : floored ? 0 : -Infinity;
   const step = Math.ceil(rounds.length / MARKS);
@@ -38,7 +38,7 @@ function rowsOf({ title, colour, shape, rounds, means, halves }, log, floored) {
   });
 }
 
-/** All that the chart of a figure needs. */
+/** Return the data and the texts of the chart of a figure. */
 function makeCurves(figure) {
   const [metric, log, zoom] = [metricOf(figure), state.log[figure], state.zoom[figure]];
   const { signed, floored } = PAGE.metrics[metric];
@@ -63,7 +63,7 @@ function makeCurves(figure) {
   };
 }
 
-/** What the curves show, in words: who is lowest and who is highest in the end. */
+/** Describe the curves: the learners with the lowest and the highest last value. */
 function curvesText(lines, metric) {
   const where = `${metricTitle(metric)} over rounds, ${viewTitle()}`;
   const ends = lines.map(({ title, means, rounds }) => ({ title, mean: means.at(-1), round: rounds.at(-1) }))
@@ -75,7 +75,7 @@ function curvesText(lines, metric) {
   return `${where}: ${low.title} lowest (${show(low.mean)}), ${high.title} highest (${show(high.mean)}) at round ${round}. All values are in the table below.`;
 }
 
-/** The values of all lines at a recorded round. */
+/** Return the values of all lines at a recorded round, as a string. */
 function curveReader(lines, places) {
   const valueAt = ({ title, rounds, means, halves }, round) => {
     const at = rounds.indexOf(round);
@@ -127,7 +127,7 @@ function drawCurves(figure) {
 const MOST_MULTIPLES = 24;
 const MOST_LABELS = 5; // of lines that have their names at their ends
 
-/** Where the labels of lines are, beside their ends and apart from each other, in the units of each game's axis. */
+/** Return the heights of the labels beside the ends of lines, without overlaps, in the units of each game's axis. */
 function endLabels(lines) {
   const places = new Map();
   for (const game of unique(lines.map((line) => line.game))) {
@@ -162,7 +162,7 @@ function makeMultiples(figure) {
           label: at === line.rounds.length - 1 ? labels.get(line) : undefined }))),
     },
     looks, text: `${metricTitle(metric)} over rounds, a small chart for each of ${games.length} games`, title: metricTitle(metric),
-    note: `${metricTitle(metric)} over rounds, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}, or who plays that part`}. ${PAGE.metrics[metric].meaning}`,
+    note: `${metricTitle(metric)} over rounds, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}, or the learner in that role`}. ${PAGE.metrics[metric].meaning}`,
   };
 }
 
@@ -179,7 +179,7 @@ function drawMultiples() {
   }
 }
 
-/** A click on a small chart, or above it, chooses its game. */
+/** Choose a game by a click on its small chart. */
 function connectMultiples() {
   for (const figure of FIGURES) {
     chartOf(`small-${figure}`).addEventListener("click", ({ target }) => {
@@ -246,7 +246,7 @@ function showLines(rows) {
   drawAll();
 }
 
-/** Below a table, what its marked learners see. */
+/** Explain below a table what its marked learners see. */
 function explainMarks(table, learners) {
   const marked = ascending(learners).filter((learner) => PAGE.learners[learner].sees);
   say(`${table}-marks`, marked.map((learner) => `† ${titleOf(learner)}: ${PAGE.learners[learner].sees}`).join("; "));
@@ -257,7 +257,7 @@ function explainMarks(table, learners) {
 function drawControls() {
   const chosen = PAGE.games[state.game];
   let games = PAGE.games;
-  for (const part of ["family", "size", "noise"]) { // each among the games that are like the chosen one so far
+  for (const part of ["family", "size", "noise"]) { // among the games that agree with the choices so far
     const titles = new Map(games.map((game) => [game[part], game[`${part}Title`] || "–"]));
     fill(byId(part), [...titles], chosen[part]);
     byId(part).disabled = part !== "family" && titles.size < 2;
@@ -271,7 +271,7 @@ function drawControls() {
   presetButtons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === state.preset)));
 }
 
-/** What the preset is, and what the reader sees that is not of it. */
+/** Describe the preset, and what the reader has changed. */
 function drawNote() {
   const preset = PAGE.presets[state.preset];
   const names = (learners) => [...learners].map(titleOf).join(", ");
@@ -280,7 +280,7 @@ function drawNote() {
   say("preset-note", [
     state.why,
     preset?.note ?? "",
-    isForeign ? `The opponent is not of “${preset.name}”: ${titleOf(state.opponent)}.` : "",
+    isForeign ? `The opponent is not in “${preset.name}”: ${titleOf(state.opponent)}.` : "",
     state.removed.size ? `Turned off: ${names(state.removed)}.` : "",
     state.added.size ? `Turned on: ${names(state.added)}.` : "",
   ].filter(Boolean).join(" "));
@@ -299,7 +299,7 @@ function drawFigures() {
   drawLines();
 }
 
-/** Every section, as far as the page has it. */
+/** Draw every section that the page has. */
 function drawSections() {
   drawControls();
   drawFigures();
@@ -309,7 +309,7 @@ function drawSections() {
   drawFrontier();
 }
 
-/** After a choice, which the address keeps. */
+/** Draw everything after a choice, and store the choice in the address. */
 function drawAll() {
   drawSections();
   writeAddress();
@@ -320,7 +320,7 @@ function choose(wanted) {
   drawAll();
 }
 
-/** The game most like the chosen one after a change: of its family, then of its size, then with its noise. */
+/** Return the game most similar to the wanted one: first by family, then by size, then by noise. */
 function gameLike(wish) {
   const wanted = { ...PAGE.games[state.game], ...wish };
   const likeness = PAGE.games.map(({ family, size, noise }) =>
@@ -354,7 +354,7 @@ function connectFigures() {
   }
 }
 
-// ---- What every chart has: a metric, log axes, zoom, values to read, and buttons to save data and pictures
+// ---- Controls of every chart: the metric, log axes, zoom, values to read, and buttons that save data and pictures
 
 function showAxes(figure) {
   byId(`${figure}-log`).checked = state.log[figure];
@@ -378,20 +378,20 @@ function connectChart(figure, fields, titles, rows) {
   connectPictures(figure, titles);
 }
 
-// ---- Sweeps: settings of a learner, each by itself and against one opponent
+// ---- Sweeps: settings of a learner, in self-play and against one opponent
 
 const sweepOf = (learner) => PAGE.sweeps[learner.sweep];
 const parametersOf = (points) => unique(points.map(({ learner }) => sweepOf(learner).parameter)).join(" and ");
 const frontierOpponent = () => learnerOf(PAGE.frontierOpponent);
 
-/** What a point is called: its number, and its learner too where there are several. */
+/** Return the label of a setting: its number, and its learner if there are several. */
 function settingOf(learner, points) {
   const number = `${sweepOf(learner).parameter} = ${learner.value}`;
   const several = points.some((point) => point.learner.sweep !== learner.sweep);
   return several ? `${sweepOf(learner).title}, ${number}` : number;
 }
 
-/** Each sweep on the chosen game, if it has a frontier: against itself, and against who sees its policy, if they met. */
+/** Return the sweeps on the chosen game, in self-play and against the strongest opponent, if they met; or null. */
 function frontier() {
   const found = PAGE.frontiers[state.game];
   if (!found) return null;
@@ -403,21 +403,21 @@ function frontier() {
   return { metric, metrics: found.metrics, regret: found.regret, points };
 }
 
-/** The presets that have this setting, and whether it is the default. */
+/** Return the names of a setting: the presets that have it, and “default”. */
 function namesOf(learner) {
   const presets = mapPresets.filter((preset) => preset.learners[state.game][preset.opponent] === learner.spec);
   const isSet = learner.spec.split(/[:,]/).some((part) => part.startsWith(`${sweepOf(learner).parameter}=`));
   return [...presets.map(({ name }) => name), ...(isSet ? [] : ["default"])];
 }
 
-/** When a number of the frontier is from: a round, or several over which it is a mean. */
+/** Return the rounds of the numbers of a frontier in words: one round, or several whose mean they are. */
 function roundsOf(ends) {
   const last = range(ends.map((end) => end.last));
   if (ends.every((end) => end.first === end.last)) return `at round ${last}`;
   return `mean of the recorded rounds from ${range(ends.map((end) => end.first))} to ${last}`;
 }
 
-/** The setting across; up, what is lost to the opponent, and the chosen metric of self-play. */
+/** Return the chart of a sweep: settings on the x-axis; a panel for the opponent, and one for self-play. */
 function makeSweep() {
   const { metric, regret, points } = frontier();
   const wide = chartOf("sweep").clientWidth;

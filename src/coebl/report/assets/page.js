@@ -1,4 +1,4 @@
-// Theme, address and links; then everything is connected and drawn.
+// Theme, address and links; then all parts are connected and drawn.
 
 const isDark = () => document.documentElement.dataset.theme === "dark";
 
@@ -18,7 +18,7 @@ function connectTheme() {
   system.addEventListener("change", () => { if (!remembered()) setTheme(system.matches); });
 }
 
-/** Copy a text; where the browser forbids it, show it to be copied by hand. */
+/** Copy a string; if the browser forbids it, show the string to be copied by hand. */
 async function copy(button, text) {
   const label = button.textContent;
   try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch {
@@ -33,7 +33,7 @@ function connectLinks() {
   on("copy-citation", "click", ({ target }) => copy(target, byId("citation-text").textContent));
 }
 
-/** Do what the address says: show what it chooses, and open the claims that it names. */
+/** Apply the address: its choices, and the claims that it opens. */
 function followAddress() {
   const claims = readAddress();
   if (PAGE.games.length) { change({ opponent: state.opponent }); drawSections(); }
@@ -41,7 +41,7 @@ function followAddress() {
   if (claims.length) claimButton(claims[0])?.scrollIntoView();
 }
 
-/** On a phone the two bars are a line each, which opens; that of the sections closes when one is chosen. */
+/** On a phone both bars are folded into a line each; the bar of sections closes when a section is chosen. */
 function connectBars() {
   const narrow = matchMedia("(max-width: 48rem)");
   const bars = [byId("sections"), byId("choices")].filter(Boolean);

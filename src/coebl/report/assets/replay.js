@@ -1,6 +1,6 @@
 // The replay: one Vega-Lite chart per player and one of the exploitability, all with the signal `now`, the frame that is shown.
 
-/** Draw a replay into the elements of replay_body.html, play it when it is seen, unless motion is to be reduced, and return how to end it. */
+/** Draw a replay into the elements of replay_body.html, play it once it is visible, unless reduced motion is set, and return a function that ends it. */
 async function drawReplayOf(DATA) {
   const LAST = DATA.rounds.length - 1;
   const SECONDS = 14; // of the whole replay
@@ -26,7 +26,7 @@ async function drawReplayOf(DATA) {
     config: CONFIG, params: [{ name: "now", value: LAST }], ...spec,
   });
 
-  /** The way of a policy, its average and the equilibrium, in a plane. */
+  /** Return the layers of a path in the plane: the policy, its average and the equilibrium. */
   function marks({ x, y, seat }, xScale, yScale) {
     const colour = `var(--seat-${seat})`;
     const rows = DATA.rounds.map((_, frame) =>
@@ -106,7 +106,7 @@ async function drawReplayOf(DATA) {
     });
   }
 
-  /** The policy and the average of the frame, and the equilibrium, as columns. */
+  /** Return a chart with the policy and the average of the frame, and the equilibrium, as columns. */
   function columns(chart) {
     const column = (kind, shares, frame) => chart.names.map((name, order) => ({ kind, frame, name, order, share: shares[order] / 1000 }));
     const rows = [
@@ -192,7 +192,7 @@ async function drawReplayOf(DATA) {
     const { view } = await vegaEmbed(box, spec, EMBED);
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", words);
-    box.view = view; // for who looks into the page
+    box.view = view; // for tests and debugging
     views.push(view);
   }
 

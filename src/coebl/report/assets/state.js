@@ -1,4 +1,4 @@
-// The data of the page, what the reader has chosen, and how the address keeps that. What comes from files is data: it
+// The data of the page, the reader's choices, and their storage in the address. The content of files is data: it
 // becomes text nodes, attributes, or strings of a chart, never markup.
 
 const PAGE = JSON.parse(byId("data").textContent);
@@ -17,7 +17,7 @@ const SHAPES = {
 };
 for (const learner of PAGE.learners) learner.shape = SHAPES[learner.shape] ?? "";
 const REFERENCE = "reference"; // the name of the reference line among the lines
-const FEW = 8; // lines that are shown at first where no preset says which
+const FEW = 8; // lines that are shown at first, without presets
 const FIGURES = ["growth", "distance"];
 const WITH_METRICS = [...FIGURES, "frontier"];
 
@@ -25,7 +25,7 @@ const WITH_METRICS = [...FIGURES, "frontier"];
 
 const blocks = [];
 
-/** The matches of a game. Blocks are parsed when they are first needed, so that the page opens quickly. */
+/** Return the matches of a game. Blocks are parsed when they are first needed, so that the page opens quickly. */
 function matchesOf(game) {
   if (!blocks[game]) {
     blocks[game] = JSON.parse(byId(`game-${game}`).textContent);
@@ -54,7 +54,7 @@ const opponentsOf = (game) =>
 const hasSelfPlay = (game) => matchesOf(game).some(isSelfPlay);
 const presetLearners = (preset, game) => PAGE.presets[preset].learners[game].map(learnerOf);
 
-// ---- What is chosen
+// ---- Choices
 
 const state = {
   game: PAGE.firstGame,
@@ -67,13 +67,13 @@ const state = {
   metric: { growth: [], distance: [], frontier: [] }, // those last chosen for self-play and for head to head
   log: { growth: false, distance: false },
   zoom: {}, // by figure: the ends of both axes
-  why: "", // why a control is not where the reader has put it
+  why: "", // why a choice of the reader was changed
   rate: null, // of the slider: an opponent
   replay: null, // the match that is replayed, if the reader has chosen it
-  switched: new Set(), // learners that stand in for another
+  switched: new Set(), // learners that replace another
 };
 
-/** Who plays the opponent's part on a game: itself, or who has its part in the preset there. */
+/** Return the opponent on a game: the chosen one, or the learner that has its role in the preset there. */
 function opponentOn(game) {
   const part = state.preset === null || state.opponent === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
   return part < 0 ? state.opponent : presetLearners(state.preset, game)[part];
@@ -85,7 +85,7 @@ function viewMatches(game = state.game) {
   return matchesOf(game).filter(fits).sort((a, b) => a.row - b.row);
 }
 
-/** The learners that are shown unless the reader says otherwise: those of the preset, or the first few. */
+/** Return the learners that are shown by default: those of the preset, or the first few. */
 const givenLearners = (game = state.game) => (state.preset === null
   ? viewMatches(game).slice(0, FEW).map((match) => match.row)
   : presetLearners(state.preset, game));
@@ -101,7 +101,7 @@ const viewTitle = () =>
   `${gameTitle(state.game)}, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}`}`;
 const mode = (figure) => (state.opponent === null || figure === "frontier" ? 0 : 1);
 
-/** The metrics of a figure that the matches have. */
+/** Return the metrics of a figure that any shown match has. */
 function metricsOf(figure) {
   const matches = viewMatches();
   const fits = (metric, place) =>
@@ -110,8 +110,8 @@ function metricsOf(figure) {
 }
 
 /**
- * The metric last chosen, if it is there; else the first that tells most: head to head one whose sign says who is
- * ahead, in self-play one without a sign; else any, else null. A sweep's metrics come by how well they suit.
+ * Return the metric last chosen, if it is there; else the first suitable one: head to head, one whose sign shows who is
+ * ahead; in self-play, one without a sign; else any, else null. The metrics of a sweep are sorted by suitability.
  */
 function chosenAmong(there, figure) {
   const last = there.find((place) => PAGE.metrics[place].name === state.metric[figure][mode(figure)]);
@@ -122,8 +122,8 @@ function chosenAmong(there, figure) {
 const metricOf = (figure) => chosenAmong(metricsOf(figure), figure);
 
 /**
- * Change the game, the opponent or the preset. An opponent that plays a part in the preset goes on to whoever plays that
- * part now; any other stays, as long as it is there. If it is not, the page says so.
+ * Change the game, the opponent or the preset. An opponent that has a role in the preset is replaced by the learner that
+ * has this role now; any other stays, if it has matches. If it has none, the page says so.
  */
 function change(wanted) {
   const part = state.preset === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
@@ -135,7 +135,7 @@ function change(wanted) {
   }
   const there = opponentsOf(state.game);
   if (state.opponent !== null && !there.includes(state.opponent)) {
-    state.why = `Nobody met ${titleOf(state.opponent)} on ${gameTitle(state.game)}.`;
+    state.why = `No learner met ${titleOf(state.opponent)} on ${gameTitle(state.game)}.`;
     state.opponent = null;
   }
   if (state.opponent === null && !hasSelfPlay(state.game)) state.opponent = there[0] ?? null;
@@ -147,7 +147,7 @@ const openClaims = () => [...document.querySelectorAll(".claim-button[aria-expan
 const claimButton = (id) => [...document.querySelectorAll(".claim-button")].find((one) => one.dataset.claim === id);
 const specsOf = (learners) => [...learners].map((learner) => PAGE.learners[learner]?.spec);
 
-/** Keep what is chosen in the address, so that a reload, or whoever gets the link, sees the same. */
+/** Store the choices in the address, so that a reload or a shared link shows the same. */
 function writeAddress() {
   const words = {
     game: [PAGE.games[state.game]?.name],
@@ -166,12 +166,12 @@ function writeAddress() {
   history.replaceState(null, "", `#${new URLSearchParams(pairs)}`);
 }
 
-/** The address's end as text; nothing if it is none. */
+/** Return the fragment of the address as a string; "" if it is malformed. */
 function hashText() {
   try { return decodeURIComponent(location.hash.slice(1)); } catch { return ""; }
 }
 
-/** Take up an address: what is chosen, or a claim to be opened. Sections are found by the browser. */
+/** Read the choices from the address, and return the claims to be opened. The browser itself finds sections. */
 function readAddress() {
   if (claimButton(hashText())) return [hashText()];
   if (!location.hash.includes("=")) return [];

@@ -1,6 +1,6 @@
 // The heat maps, the head-to-head table, the duels, downloads, and the claims.
 
-/** The outcome of a pairing, in words: both seats count, in one family of tests. */
+/** Return the outcome of a pairing in words; both seats are tested together. */
 function wordsOf({ decided, winner, seeds }) {
   if (decided === "untested") return seeds === 1 ? "one seed" : "not tested";
   if (decided === "no") return "undecided";
@@ -9,7 +9,7 @@ function wordsOf({ decided, winner, seeds }) {
 
 const hasEnd = (match) => !isSelfPlay(match) && PAGE.tableMetric in match.curves;
 const endOfMatch = (match) => ({ ...lastOf(match, PAGE.tableMetric), winner: match.winner, decided: match.decided });
-/** A match and its outcome, in words. */
+/** Return a match and its outcome in words. */
 function matchWords(match, outcome = wordsOf(endOfMatch(match))) {
   const last = endOfMatch(match);
   return `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}: ${withHalf(last.mean, last.half)}, ${outcome}; ${last.seeds} seeds`;
@@ -17,7 +17,7 @@ function matchWords(match, outcome = wordsOf(endOfMatch(match))) {
 
 const largestOf = (means) => Math.max(...means.map((mean) => Math.abs(mean ?? 0)), 1e-300);
 
-// ---- Heat maps: who beats the one whom all meet, by preset, on one scale
+// ---- Heat maps: who beats the common opponent, by preset, on one scale
 
 function makeMaps() {
   const { rows, panels, games, lines } = PAGE.maps;
@@ -57,7 +57,7 @@ function connectMaps() {
 
 // ---- The head-to-head table
 
-/** Those who are in the table on a game: the preset's learners, and opponents that no preset has. */
+/** Return a filter for the matches in the table: of the preset's learners, also against opponents in no preset. */
 function tableFilter(game) {
   if (byId("every-learner").checked || !PAGE.presets.length) return () => true;
   const members = presetLearners(state.preset, game);
@@ -70,7 +70,7 @@ function tableMatches() {
   return games.flatMap((game) => matchesOf(game).filter(hasEnd).filter(tableFilter(game)));
 }
 
-/** Colour by the winner, deeper with size; grey if there is none after correction. The words say the same. */
+/** Return a cell, coloured by the winner and the size of the mean; grey if no one wins after correction. */
 function tableCell(match, largest) {
   if (!match) return element("td", { class: "absent" }, "·");
   const last = endOfMatch(match);
@@ -85,7 +85,7 @@ function tableCell(match, largest) {
   return cell;
 }
 
-/** The table of one game has rows by columns; that of all games has pairs by games. */
+/** Return the layout of the table: learners by opponents for one game, pairs by games for all games. */
 const tableShape = (everyGame) => (everyGame ? {
   corner: "Row v column", columnOf: (match) => match.game, columnTitle: gameTitle,
   rowOf: (match) => `${match.row} ${match.column}`, rowTitle: (pair) => pair.split(" ").map(markedTitle).join(" v "),
@@ -94,10 +94,10 @@ const tableShape = (everyGame) => (everyGame ? {
   rowOf: (match) => match.row, rowTitle: markedTitle,
 });
 
-/** Put learners in order by what they win less what they lose. */
+/** Sort learners by wins minus losses. */
 function sortByWins(matches, columns) {
   const score = PAGE.learners.map(() => 0);
-  for (const { row, column, winner, decided } of matches.filter((match) => match.decided === "after")) {
+  for (const { row, column, winner } of matches.filter((match) => match.decided === "after")) {
     score[winner] += 1;
     score[winner === row ? column : row] -= 1;
   }
@@ -146,7 +146,7 @@ function connectTable() {
   });
 }
 
-// ---- Replay: of the chosen game, the match of the chosen opponent or another one that the study keeps
+// ---- Replay: on the chosen game, the match of the chosen opponent, or another match with kept policies
 
 let replayed; // the replay that is shown, and how to end it
 
@@ -173,11 +173,11 @@ const connectReplay = () => on("replay-match", "change", ({ target }) => {
   drawReplay();
 });
 
-// ---- Duels: the matches of the heat maps one by one, by the setting of the one whom all meet
+// ---- Duels: the matches of the heat maps on one game, by the setting of the common opponent
 
 const mapPresets = PAGE.presets.filter((preset) => preset.opponent !== null);
 
-/** By part of the presets, who plays it in any of them on the chosen game; the first is how it is without a switch. */
+/** Return the learners of each role in the presets on the chosen game; the first has it unless a switch is on. */
 const partsOf = () => mapPresets[0].learners[state.game].map((_, part) =>
   unique(mapPresets.map((preset) => learnerOf(preset.learners[state.game][part]))).filter((one) => one >= 0));
 
@@ -289,7 +289,7 @@ const frontierRow = (row, column, metric, end) =>
 
 const hasData = ({ outcome }) => outcome !== "not run";
 
-/** The checks that a verdict rests on, as a list: a table would not fit on a phone. */
+/** Return the checks of a verdict as a list: a table would not fit on a phone. */
 function checkList(all) {
   const checks = all.filter(hasData);
   const counts = unique(checks.map(({ outcome }) => outcome))
@@ -307,7 +307,7 @@ function checkList(all) {
   return [element("h5", {}, title), element("div", scroll, element("ol", {}, ...items))];
 }
 
-/** The measured numbers of a claim beside their thresholds. */
+/** Return the chart of the measured numbers of a claim beside their thresholds. */
 function makeChecks(verdict) {
   const wide = chartOf(`checks-${verdict.place}`).clientWidth;
   const isNarrow = wide < 500;
@@ -332,7 +332,7 @@ function makeChecks(verdict) {
   };
 }
 
-/** Draw the checks of a claim when it is opened, and list them when it is first. */
+/** Open or close a claim; its checks are listed when it is first opened. */
 function showChecks(place) {
   const verdict = { ...PAGE.verdicts[place.dataset.verdict], place: place.dataset.verdict };
   const id = `checks-${verdict.place}`;

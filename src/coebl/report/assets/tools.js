@@ -1,5 +1,5 @@
-// The page's program, which `coebl.report.page` puts together in one scope: tools, state, charts, figures, tables, page.
-// Here is what does not depend on the study: elements, numbers, files.
+// The script of the page, which `coebl.report.page` joins in one scope: tools, state, charts, figures, tables, page.
+// This file does not depend on the study: elements, numbers, files.
 
 const byId = (id) => document.getElementById(id);
 const on = (id, event, action) => byId(id)?.addEventListener(event, action);
@@ -21,7 +21,7 @@ function fill(select, options, chosen) {
   select.value = String(chosen);
 }
 
-/** Write a text that is read out when it changes, and only then. */
+/** Set the text of an element only if it changes, since screen readers announce it. */
 function say(id, text) {
   if (byId(id).textContent !== text) byId(id).textContent = text;
   byId(id).hidden = !text;
@@ -40,7 +40,7 @@ const isKnown = (number) => number !== null && number !== undefined;
 const trueMinus = (text) => text.replace(/-/g, "−");
 const MOST_DIGITS = 6; // of a mean beside its interval, however narrow that is
 
-/** A number for people, with so many digits. */
+/** Format a number with this many digits. */
 function show(number, digits = 4) {
   if (!isKnown(number)) return "–";
   if (Math.abs(number) < 1e-12) return "0"; // but for rounding
@@ -48,7 +48,7 @@ function show(number, digits = 4) {
   return trueMinus(String(Number(number.toPrecision(digits))));
 }
 
-/** How to write a mean and its interval: with two digits of half its width, and all to that place. */
+/** Return a formatter for a mean and its interval, to the second digit of half its width. */
 function writerOf(mean, half) {
   const most = Math.max(0, MOST_DIGITS - 1 - Math.floor(Math.log10(Math.max(Math.abs(mean), half))));
   const places = Math.min(12, most, Math.max(0, 1 - Math.floor(Math.log10(half))));
@@ -63,7 +63,7 @@ function withHalf(mean, half) {
   return half < 10 ** -places / 2 ? `${show(mean)} ± less than ${10 ** -places}` : `${write(mean)} ± ${write(half)}`;
 }
 
-/** A number with the ends of its interval, as far as they are known. */
+/** Format a number with the ends of its interval, if they are known. */
 function withEnds(mean, low, high) {
   if (!isKnown(low) && !isKnown(high)) return show(mean);
   const all = [mean, low, high].every(isKnown) && low < high;
@@ -73,7 +73,7 @@ function withEnds(mean, low, high) {
 
 const withInterval = (mean, half) => (half ? withEnds(mean, mean - half, mean + half) : show(mean));
 
-/** A text in lines of not much more than so many letters. */
+/** Split a string into lines of about this length. */
 function inLines(text, length) {
   const lines = [];
   for (const word of text.split(" ")) {
@@ -91,7 +91,7 @@ function range(numbers) {
   return low === high ? String(low) : `${low} to ${high}`;
 }
 
-/** A sample of a line for lists, drawn as the line is. */
+/** Return a sample of a line for lists, drawn like the line. */
 function sample(stroke, dash, shape) {
   const line = { x1: 1, x2: 45, y1: 7, y2: 7, stroke, "stroke-width": 2.2, "stroke-dasharray": dash.join(" ") };
   const picture = { class: "sample", width: 46, height: 14, viewBox: "0 0 46 14", "aria-hidden": "true" };
@@ -101,7 +101,7 @@ function sample(stroke, dash, shape) {
 
 // ---- Files
 
-/** A field of a CSV file; text that a spreadsheet would take for a formula is marked as text. */
+/** Return a field of a CSV file; a string that a spreadsheet would run as a formula is quoted. */
 function csvField(value) {
   const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
@@ -109,7 +109,7 @@ function csvField(value) {
 
 const csv = (rows) => rows.map((row) => row.map(csvField).join(",") + "\r\n").join("");
 
-/** A name that every file system takes. */
+/** Return a name that every file system accepts. */
 const fileName = (parts) =>
   parts.join("-").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 100).replace(/-$/, "") || "data";
 
