@@ -1,4 +1,4 @@
-"""Small cells and their results, and what the tests of the store do with them."""
+"""Small cells and their results, and functions that store, read, change and forge their files."""
 
 import dataclasses
 import json
@@ -38,7 +38,7 @@ def loaded(store: Store, digest: str) -> pyarrow.Table:
 
 
 def notes_on(store: Store) -> Path:
-    """The file that says which cells of a store were found sound."""
+    """The file that lists the cells of a store that were found valid."""
     return store._checked._path
 
 
@@ -58,16 +58,14 @@ def rewrite(path: Path, change) -> None:
 
 
 def forged(store, described, cell=CELL, metric="regret", **specs):
-    """Store a cell that is sound except for the names in it."""
-    labels = {"game": cell.game, "row": cell.players[0], "column": cell.players[1], "noise": "gaussian"} | specs
-    players = specs.get("players", (labels["row"], labels["column"]))
-    asked = {"game": labels["game"], "players": players, "metrics": (metric,)}
-    description = cell.description().model_copy(update=asked | {"noise": specs.get("noise")})
-    sound = make_record(cell.description(), ran(cell), cell.metrics, 60, "")
-    named = {"game": labels["game"], "players": players, "noise": labels["noise"], "metrics": (metric,)}
-    record = sound.model_copy(update={"description": description, **named, "learners": {}, "metric_info": {}})
-    if described:
-        record = record.model_copy(update={"learners": sound.learners, "metric_info": sound.metric_info})
+    """Store a cell that is valid except for the names in it, with or without descriptions of learners and metrics."""
+    row, column = (specs.get(seat, spec) for seat, spec in zip(("row", "column"), cell.players, strict=True))
+    named = {"game": specs.get("game", cell.game), "players": specs.get("players", (row, column)), "metrics": (metric,)}
+    description = cell.description().model_copy(update=named | {"noise": specs.get("noise")})
+    record = make_record(cell.description(), ran(cell), cell.metrics, 60, "")
+    words = {} if described else {"learners": {}, "metric_info": {}}
+    named |= {"noise": specs.get("noise", "gaussian"), "description": description}
+    record = record.model_copy(update=named | words)
     result = dataclasses.replace(ran(cell), metrics={metric: ran(cell).metrics["regret"]})
     table = cell_file._table(record, result)
     raw = write_record(record.model_copy(update={"checksum": cell_file._checksum(table)}))
@@ -115,8 +113,9 @@ def one_line(error: BaseException) -> str:
 
 
 def run_python(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run code in another process, which can import this module."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=120, check=False)
 
 
 def partials(store: Store) -> list[Path]:

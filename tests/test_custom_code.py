@@ -57,12 +57,9 @@ MATCH = ["match", "--game", "rps", "--column", "uniform", "--rounds", "5", "--se
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
-        (
-            [*MATCH, "own.py:WithoutStart"],
-            "line 10: AttributeError: 'WithoutStart' object has no attribute 'mixture' (own",
-        ),
+        ([*MATCH, "own.py:WithoutStart"], "line 10: AttributeError: 'WithoutStart' object has no attribute 'mixture'"),
         ([*MATCH, "own.py:WithoutPolicy"], "coebl: own.py:WithoutPolicy has no policy(t); write one that returns"),
         ([*MATCH, "own.py:StartFails"], "own.py, line 20: KeyError: 'no' (own.py:StartFails in the row seat, before"),
         ([*MATCH, "own.py:EndsAtItsStart"], "own.py, line 24: SystemExit: 0 (own.py:EndsAtItsStart in the row seat, "),
@@ -74,11 +71,11 @@ MATCH = ["match", "--game", "rps", "--column", "uniform", "--rounds", "5", "--se
         (["solve", "own.py:fails"], "own.py, line 48: IndexError: list index out of range; fix the file."),
     ],
 )
-def test_a_fault_in_a_file_is_one_line_and_no_success(tmp_path, coebl, words, said):
+def test_a_fault_in_a_file_is_one_line_and_no_success(tmp_path, coebl, words, message):
     (tmp_path / "own.py").write_text(OWN)
     code, out, error = coebl(*words, cwd=tmp_path)
     assert (code, out, error.count("\n")) == (2, "", 1), error
-    assert said in error
+    assert message in error
 
 
 def test_names_of_games_and_files_are_escaped_in_a_match(tmp_path, coebl):

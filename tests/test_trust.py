@@ -1,4 +1,4 @@
-"""Only a file that a user names is run: what cells, saved players and game files name never is, at any depth.
+"""Only a file that a user names is run; files named in cells, saved players and games never are, at any depth.
 
 A canary, a Python file that leaves a trace when it is imported, is named wherever data carry a spec.
 """
@@ -22,9 +22,10 @@ from coebl.study import Results, Store
 CANARY = """\
 from dataclasses import dataclass
 from pathlib import Path
-from coebl import Game, Learner
+from coebl import Game
 from coebl.games import Noise
 from coebl.learners.evolution import Mutation
+from coebl.learners.opponents import Uniform
 from coebl.metrics import Metric
 
 Path({trace!r}).touch()
@@ -32,11 +33,8 @@ Path({trace!r}).touch()
 def game(n: int = 2) -> Game:
     return Game([[1, -1], [-1, 1]])
 
-class Own(Learner):
-    def start(self, seat):
-        self.policies = seat.full(1 / seat.actions, seat.actions)
-    def policy(self, t):
-        return self.policies
+class Own(Uniform):
+    pass
 
 @dataclass(frozen=True)
 class Silent(Noise):
@@ -84,18 +82,18 @@ def trace(tmp_path, monkeypatch):
     return path
 
 
-def folder_of_forged_cells(folder, things):
+def folder_of_forged_cells(folder, described):
     """A results folder with the canary in every place of a cell, in the study's file and in a tournament's summary."""
     every = json.dumps(SPECS["row"])
     study = TEXT + f'learners = {every}\ngames = {json.dumps(SPECS["game"])}\nmetrics = ["evil.py:Count"]\n'
     store = Store.create(folder, study + 'noise = "evil.py:Silent"\nrounds = 20\n')
-    forged(store, things)
-    forged(store, things, row="exp3-ix")
+    forged(store, described)
+    forged(store, described, row="exp3-ix")
     for label in ("game", "row", "column", "noise"):
         for spec in SPECS[label]:
-            forged(store, things, **{label: spec})
+            forged(store, described, **{label: spec})
     for spec in SPECS["metric"]:
-        forged(store, things, metric=spec)
+        forged(store, described, metric=spec)
     page = {"sentences": ["evil.py:Own"], "header": ["evil.py:Own"], "rows": [["evil.py:Own"]], "legend": "evil.py:Own"}
     (folder / "tournament").mkdir()
     (folder / "tournament" / "summary.json").write_text(json.dumps({"page": page, "learners": SPECS["row"]}))
@@ -103,16 +101,13 @@ def folder_of_forged_cells(folder, things):
     return folder
 
 
-@pytest.mark.parametrize("things", [True, False], ids=["with-things", "of-an-older-version"])
-def test_reading_results_runs_no_file_that_they_name(tmp_path, trace, coebl, things):
-    folder = folder_of_forged_cells(tmp_path / "shared", things)
+@pytest.mark.parametrize("described", [True, False], ids=["described", "of-an-older-version"])
+def test_reading_results_runs_no_file_that_they_name(tmp_path, trace, coebl, described):
+    folder = folder_of_forged_cells(tmp_path / "shared", described)
     row, other = SPECS["row"][1], SPECS["row"][3]
+    commands = [["results", folder, *options] for options in ([], ["--details"], ["--csv"], ["--json"], ["--row", row])]
     for words in (
-        ["results", folder],
-        ["results", folder, "--details"],
-        ["results", folder, "--csv"],
-        ["results", folder, "--json"],
-        ["results", folder, "--row", row],
+        *commands,
         ["results", folder, "--game", SPECS["game"][1]],
         ["compare", folder, row, other, "--metric", "regret"],
         ["compare", folder, "exp3", "exp3-ix", "--metric", "regret"],
@@ -218,12 +213,12 @@ def test_a_player_of_a_custom_file_is_loaded_if_the_file_is_named_again(tmp_path
         Player.load("player.npz", learner="exp3")
 
 
-def test_what_a_user_names_is_run(trace):
+def test_a_file_that_a_user_names_is_run(trace):
     parse_game("permuted:game=evil.py:game")
     assert trace.exists()
 
 
-def test_a_file_that_was_loaded_is_not_registered_by_it(trace):
+def test_loading_a_file_does_not_register_its_names(trace):
     parse_learner("evil.py:Own")
     assert "evil.py:Own" not in LEARNERS
     assert LEARNERS.known("evil.py:Own") is None
@@ -235,7 +230,7 @@ def nested(depth, inner="evil.py:Constant"):
     return f"coebl:mutation={escape(inner)}"
 
 
-def test_a_spec_of_any_depth_is_looked_through_or_rejected():
+def test_a_spec_of_any_depth_is_searched_for_files_or_rejected():
     assert files_in(nested(10)) == ["evil.py"]
     assert files_in(nested(400, "gaussian")) == []
     for spec in (nested(18), "a:" * 100_000 + "evil.py:X"):
@@ -246,7 +241,7 @@ def test_a_spec_of_any_depth_is_looked_through_or_rejected():
 
 
 @pytest.mark.parametrize("depth", [18, 400])
-def test_a_cell_with_a_spec_that_is_nested_too_deep_is_unsound(tmp_path, trace, coebl, depth):
+def test_a_cell_with_a_spec_that_is_nested_too_deep_is_damaged(tmp_path, trace, coebl, depth):
     store = Store.create(tmp_path / "out", TEXT)
     forged(store, True)
     forged(store, True, row=nested(depth))

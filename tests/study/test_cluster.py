@@ -40,28 +40,27 @@ def test_a_dask_cluster_gives_the_same_bits_even_if_a_worker_dies(tmp_path, clie
     assert rows(tmp_path / "results") == undisturbed
 
 
-@pytest.mark.parametrize("scheme", ["tcp", "tls"])
-def test_a_port_that_says_nothing_is_not_a_cluster(scheme, monkeypatch):
-    pytest.importorskip("distributed")
-    monkeypatch.setattr("coebl.study.workers._ANSWER", 0.5)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(ClusterError, match="no cluster answers there") as caught, dask_executor(address):
-            pass
-    assert "\n" not in str(caught.value)
-
-
-def test_an_empty_address_is_not_this_machine(here, coebl):
-    (here / "study.toml").write_text(STUDY)
-    done = coebl("run", "study.toml", "--out", "results", "--dask", "", cwd=here)
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [("", "--dask is empty; accepted: the address of a scheduler"), ("tcp://127.0.0.1:1", "no cluster answers there")],
+)
+def test_an_address_without_a_cluster_is_rejected(here, coebl, address, message):
+    done = coebl("run", "study.toml", "--out", "results", "--dask", address, cwd=here)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "--dask is empty; accepted: the address of a scheduler" in done.stderr
+    assert message in done.stderr
 
 
-@pytest.mark.parametrize("greeting", [bytes(64), b"\xff" * 64, b"HTTP/1.1 400 Bad Request\r\n\r\n"])
-def test_a_port_that_greets_otherwise_is_not_a_cluster(greeting, monkeypatch):
+@pytest.mark.parametrize(
+    ("scheme", "greeting"),
+    [
+        ("tcp", b""),
+        ("tls", b""),
+        *(("tcp", text) for text in (bytes(64), b"\xff" * 64, b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+    ],
+)
+def test_a_port_that_is_silent_or_greets_otherwise_is_not_a_cluster(scheme, greeting, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("coebl.study.workers._ANSWER", 2)
+    monkeypatch.setattr("coebl.study.workers._ANSWER", 2 if greeting else 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as thread:
 
         def greet():
@@ -73,7 +72,7 @@ def test_a_port_that_greets_otherwise_is_not_a_cluster(greeting, monkeypatch):
 
         ended, connections = [], []
         thread.submit(greet)
-        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
         try:
             with pytest.raises(ClusterError, match="no cluster answers there") as caught, dask_executor(address):
                 pass

@@ -1,6 +1,7 @@
 """The commands around a study, as a user runs them one after the other."""
 
 import math
+import re
 import sys
 from contextlib import nullcontext
 
@@ -40,17 +41,8 @@ def test_new_show_run_results(tmp_path, coebl):
     assert "from 24 of 24 cells" in table
 
 
-STUDY = """
-name = "sizes"
-rounds = 40
-seeds = 2
-games = ["rps", "diagonal:n=5"]
-learners = ["exp3", "coebl"]
-metrics = ["regret"]
-record = 10
-[match-ups]
-self-play = true
-"""
+SIZES = {"games": ["rps", "diagonal:n=5"], "learners": ["exp3", "coebl"], "rounds": 40, "seeds": 2, "record": 10}
+STUDY = small_study(**SIZES)
 
 
 def test_the_longest_cells_run_first():
@@ -96,7 +88,7 @@ def middle(found):
 
 
 @pytest.mark.parametrize(("workers", "seconds"), [(1, 2 * 44 + 2 * 8), (2, (2 * 44 + 2 * 8) / 2)])
-def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, played, workers, seconds):
+def test_an_estimate_adds_the_fixed_time_of_a_cell_and_the_time_of_its_rounds(monkeypatch, played, workers, seconds):
     """4 s a cell, and 0.1 s or 1 s a round."""
     monkeypatch.setattr("coebl.study.progress._BOX", math.inf)
     monkeypatch.setattr("coebl.study.progress.within", lambda _: nullcontext())
@@ -107,7 +99,7 @@ def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, pl
     assert found.source == "measured on short samples"
 
 
-def test_what_is_not_measured_is_estimated_by_its_share_of_the_work(played):
+def test_cells_that_are_not_measured_are_estimated_by_their_share_of_the_work(played):
     study = parse_study(STUDY)
     works = {(cell.game, cell.players[0]): work for cell, work in work_of(study.cells).items()}
     simulation = played(0.0, lambda match, runs: 10 * works[match.game.spec, match.row.name] / match.rounds)
@@ -119,29 +111,20 @@ def test_what_is_not_measured_is_estimated_by_its_share_of_the_work(played):
 
 
 def test_many_tiny_cells_take_as_long_as_they_take_to_store(played):
-    study = parse_study(STUDY.replace("seeds = 2", "seeds = 1000\nseeds_per_cell = 1"))
+    study = parse_study(small_study(**SIZES | {"seeds": 1000}, seeds_per_cell=1))
     played()
     assert len(study.cells) == 4000
     found = estimate(study, 2)
     assert 20 < found.low == found.high < 30  # 6 ms each, in the parent
 
 
-LARGE = """
-name = "large"
-rounds = 1000
-seeds = 50
-games = ["diagonal:n=[8,9,10]", "random-gaussian:m=700,n=3"]
-learners = ["coebl", "ucb"]
-metrics = ["regret"]
-[match-ups]
-all-pairs = true
-"""
-
-
 def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, played):
     """`coebl study show` took 18 minutes for Diagonal n = 8 to 10."""
     built = []
-    study = parse_study(LARGE)
+    games = ["diagonal:n=[8,9,10]", "random-gaussian:m=700,n=3"]
+    study = parse_study(
+        small_study(match_ups="all-pairs", games=games, learners=["coebl", "ucb"], rounds=1000, seeds=50)
+    )
     monkeypatch.setattr("coebl.study.progress.parse_game", built.append)
     monkeypatch.setattr(sys.modules["coebl.study.runner"], "parse_game", built.append)
     warm_up(study.cells, study.shapes)
@@ -155,25 +138,28 @@ def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, pl
     assert found.high >= 16 * found.low * 0.99
 
 
-def test_a_sample_never_says_that_a_round_is_free(played):
+LONG = small_study(**SIZES | {"rounds": 40_000})
+
+
+def test_a_round_is_never_estimated_as_free(played):
     """If the longer of two samples happened to be the quicker one, 5 minutes were estimated as 3 seconds."""
     played(3.0, lambda match, runs: 0.01)
-    found = estimate(parse_study(STUDY.replace("rounds = 40", "rounds = 40_000")), 1)
+    found = estimate(parse_study(LONG), 1)
     assert found.low <= 4 * 400 <= found.high
 
 
 def test_samples_end_when_their_time_is_over(played):
     simulation = played(0.0, lambda match, runs: 0.05)
-    estimate(parse_study(STUDY.replace("rounds = 40", "rounds = 40_000")), 1)
+    estimate(parse_study(LONG), 1)
     assert simulation.now < 8  # the time for samples, and a block of one of them
 
 
-def test_where_nothing_can_be_measured_the_estimate_says_so(monkeypatch):
+def test_the_source_of_an_estimate_without_measurements(monkeypatch):
     def failing(*_, **__):
         raise ValueError("no")
 
     monkeypatch.setattr("coebl.study.progress.simulate", failing)
-    study = parse_study(STUDY.replace("rounds = 40", "rounds = 4_000"))
+    study = parse_study(small_study(**SIZES | {"rounds": 4000}))
     found = estimate(study, 1)
     assert found.source == "by the costs that the learners declare, since nothing could be measured"
     whole = 1e-6 * sum(work_of(study.cells).values())
@@ -182,7 +168,7 @@ def test_where_nothing_can_be_measured_the_estimate_says_so(monkeypatch):
 
 def test_a_single_long_cell_is_not_shared_by_the_workers(played):
     played(0.0, lambda match, runs: 0.01 if match.row.name == "coebl" else 0.001)
-    study = parse_study(STUDY.replace('"rps", ', ""))
+    study = parse_study(small_study(**SIZES | {"games": ["diagonal:n=5"]}))
     assert estimate(study, 2).high == pytest.approx(2 * 0.4)
 
 
@@ -193,7 +179,7 @@ def test_the_disk_use_is_about_what_is_written(tmp_path):
     assert written / 2 < disk_use(study) < 2 * written
 
 
-def test_show_lists_cells_only_when_asked(tmp_path, coebl):
+def test_show_lists_cells_only_on_request(tmp_path, coebl):
     (tmp_path / "study.toml").write_text(STUDY)
     assert "diagonal:n=5, coebl v coebl" not in coebl("study", "show", tmp_path / "study.toml").stdout
     lines = coebl("study", "show", tmp_path / "study.toml", "--cells").stdout.splitlines()
@@ -204,10 +190,8 @@ def test_show_lists_cells_only_when_asked(tmp_path, coebl):
 def test_each_mistake_of_a_study_file_has_its_line(coebl, tmp_path):
     (tmp_path / "bad.toml").write_text('name = "bad"\nrounds = 0\nseeds = 0\ngames = ["rps"]\n')
     done = coebl("run", tmp_path / "bad.toml", "--out", tmp_path / "out")
-    assert done.returncode == 2
-    lines = done.stderr.splitlines()
-    assert len(lines) == 3
-    assert [line.split(", ")[2].split(":")[0] for line in lines if ", line " in line] == ["rounds", "seeds"]
+    assert (done.returncode, done.stderr.count("\n")) == (2, 3)
+    assert re.findall(r", line \d, (\w+): ", done.stderr) == ["rounds", "seeds"]
 
 
 @pytest.mark.parametrize("seconds", ["inf", "1e10"])
@@ -219,7 +203,7 @@ def test_a_time_limit_that_no_timer_can_keep_is_rejected(coebl, tmp_path, second
     assert not (tmp_path / "out").exists()
 
 
-def test_a_stopped_run_says_how_to_go_on_where_it_ran(coebl, tmp_path, monkeypatch):
+def test_a_stopped_run_prints_the_command_that_continues_it(coebl, tmp_path, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
@@ -232,7 +216,7 @@ def test_a_stopped_run_says_how_to_go_on_where_it_ran(coebl, tmp_path, monkeypat
     assert (done.returncode, done.stderr) == (130, f"\ncoebl: stopped; finished cells are kept; to continue: {again}\n")
 
 
-def test_causes_do_not_reach_the_terminal_raw_and_the_most_frequent_are_printed(coebl, tmp_path, monkeypatch):
+def test_causes_are_escaped_and_the_most_frequent_are_printed(coebl, tmp_path, monkeypatch):
     (tmp_path / "study.toml").write_text(STUDY)
     cells = parse_study(STUDY).cells[:2]
     causes = {"ValueError: \x1b[2J": 2} | {f"ValueError: {number}": 1 for number in range(13)}
@@ -245,7 +229,7 @@ def test_causes_do_not_reach_the_terminal_raw_and_the_most_frequent_are_printed(
     assert "and 2 more causes\n" in done.stderr
 
 
-def test_a_study_that_has_grown_says_what_it_uses(coebl, tmp_path):
+def test_a_study_that_has_grown_reports_the_cells_that_it_uses(coebl, tmp_path):
     path = small_study(tmp_path, learners=["exp3", "uniform"], seeds=4)
     words = ["run", path, "--out", tmp_path / "out", "--workers", 1]
     assert "2 cells run, 0 found, in" in coebl(*words).stdout

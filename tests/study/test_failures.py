@@ -9,23 +9,15 @@ from study_runs import go
 from study_texts import small_study
 
 MOODY = """
-from dataclasses import dataclass
 from pathlib import Path
-import numpy as np
-from coebl import Learner
+from coebl.learners.opponents import Uniform
 
-@dataclass
-class Moody(Learner):
-    def start(self, seat):
-        self.shape = seat.runs, seat.actions
-
+class Moody(Uniform):
     def policy(self, t):
         if t > 20 and not Path("cheered-up").exists():
             raise RuntimeError("not today")
-        return np.full(self.shape, 1 / self.shape[1])
+        return super().policy(t)
 """
-
-
 RUN = ["run", "study.toml", "--out", "results", "--workers", 1]
 
 
@@ -40,7 +32,7 @@ def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path, co
     done = coebl(*RUN, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "2 cells run, 0 found" in done.stdout
-    assert "1 cell failed: moody.py, line 14: RuntimeError: not today" in done.stderr
+    assert "1 cell failed: moody.py, line 8: RuntimeError: not today" in done.stderr
     [failure] = Store.open(tmp_path / "results").failures()
     assert "RuntimeError: not today" in str(failure)
     (tmp_path / "cheered-up").touch()
@@ -67,9 +59,9 @@ def test_a_learner_that_never_returns_to_python_does_not_block_the_cells_behind_
     done = failing(coebl, tmp_path, "all(__import__('itertools').repeat(1))", "--cell-timeout", 5)
     assert done.returncode == 1, done.stderr
     assert "1 cell run, 0 found" in done.stdout
-    assert "1 cell failed: moody.py, policy, line 14: it took longer than 5 s; raise --cell-timeout" in done.stderr
+    assert "1 cell failed: moody.py, policy, line 8: it took longer than 5 s; raise --cell-timeout" in done.stderr
     text = next((tmp_path / "results" / "failed").glob("*.txt")).read_text()
-    assert 'moody.py", line 14 in' in text  # where it was
+    assert 'moody.py", line 8 in' in text  # where it was
 
 
 def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_reported(tmp_path):
@@ -88,35 +80,33 @@ def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_report
 def test_an_error_that_cannot_travel_is_reported_with_its_line(tmp_path, coebl):
     code = "error = RuntimeError('odd'); error.lock = __import__('threading').Lock(); raise error"
     done = failing(coebl, tmp_path, code)
-    assert "1 cell failed: moody.py, line 14: RuntimeError: odd\n" in done.stderr
+    assert "1 cell failed: moody.py, line 8: RuntimeError: odd\n" in done.stderr
     assert done.stderr.count("odd") == 2  # at once, and with the number of cells at the end
     assert len(list((tmp_path / "results" / "failed").glob("*.txt"))) == 1
 
 
 def test_a_cause_is_one_line_with_its_number_of_cells(tmp_path):
-    """The learner may be in either seat."""
+    """Of a learner in either seat."""
     path = moody(tmp_path, "not today", "not\\ntoday", seeds_per_cell=1, match_ups="all-pairs")
     outcome = go(read_study(path), tmp_path / "results")
-    assert outcome.causes == {f"{tmp_path}/moody.py, line 14: RuntimeError: not today": 4}
+    assert outcome.causes == {f"{tmp_path}/moody.py, line 8: RuntimeError: not today": 4}
 
 
 SLOW = """
 import time
-from coebl import Learner
+from coebl.learners.opponents import Uniform
 
-class Slow(Learner):
-    def start(self, seat):
-        self.seat = seat
+class Slow(Uniform):
     def policy(self, t):
         while t > 20:
             time.sleep(0.001)
-        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+        return super().policy(t)
 
-class Slower(Slow):
+class Slower(Uniform):
     def policy(self, t):
         return self.wait(t)
     def wait(self, t):
-        return super().policy(20) if t < 20 else [time.sleep(0.001) for _ in range(10**9)]
+        return super().policy(t) if t < 20 else [time.sleep(0.001) for _ in range(10**9)]
 """
 
 
@@ -124,29 +114,26 @@ def test_learners_that_are_late_are_distinguished(tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)
     path = small_study(tmp_path, rounds=40, seeds=1, learners=["slow.py:Slow", "slow.py:Slower"])
     causes = [play(cell, 1.0).cause for cell in read_study(path).cells]
-    assert causes == [
-        f"{tmp_path}/slow.py, policy at line 8: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
-        f"{tmp_path}/slow.py, wait at line 16: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
-    ]
+    end = "it took longer than 1 s; raise --cell-timeout, or fix the learner."
+    places = ("policy at line 6", "wait at line 14")
+    assert causes == [f"{tmp_path}/slow.py, {place}: {end}" for place in places]
 
 
 def test_a_mistake_in_a_custom_learner_is_reported_before_the_work(tmp_path, coebl):
     text = moody(tmp_path, "t > 20", "tt > 20", games=["rps", "diagonal:2"], match_ups="all-pairs").read_text()
     line = (
-        "coebl: moody.py, line 13: NameError: name 'tt' is not defined (moody.py:Moody, in its first rounds); nothing "
+        "coebl: moody.py, line 7: NameError: name 'tt' is not defined (moody.py:Moody, in its first rounds); nothing "
         "was run. Fix the file.\n"
     )
-    done = coebl(*RUN, cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert coebl(*RUN, cwd=tmp_path) == (2, "", line)
     assert not (tmp_path / "results").exists()
     (tmp_path / "study.toml").write_text(text.replace("moody.py:Moody", "uniform"))
     assert coebl(*RUN, cwd=tmp_path).returncode == 0
-    (tmp_path / "study.toml").write_text(text)  # and in a folder that is there
-    done = coebl(*RUN, cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    (tmp_path / "study.toml").write_text(text)  # now the folder exists
+    assert coebl(*RUN, cwd=tmp_path) == (2, "", line)
 
 
-def test_a_mistake_that_is_rejected_leaves_the_results_of_the_sound_file(tmp_path, coebl):
+def test_a_mistake_that_is_rejected_leaves_the_results_of_the_valid_file(tmp_path, coebl):
     moody(tmp_path, "t > 20", "t > 99", match_ups="all-pairs")
     assert "cells run, 0 found" in coebl(*RUN, cwd=tmp_path).stdout
     cells = sorted((tmp_path / "results" / "cells").iterdir())
@@ -157,10 +144,10 @@ def test_a_mistake_that_is_rejected_leaves_the_results_of_the_sound_file(tmp_pat
     assert f"0 cells run, {len(cells)} found" in coebl(*RUN).stdout
 
 
-def test_what_fails_in_some_games_only_is_left_to_the_run(tmp_path, coebl):
-    moody(tmp_path, "t > 20", "self.shape[1] == 3", learners=[], seeds_per_cell=1, games=["rps", "diagonal:2"])
+def test_a_learner_that_fails_in_some_games_only_is_run(tmp_path, coebl):
+    moody(tmp_path, "t > 20", "self.seat.actions == 3", learners=[], seeds_per_cell=1, games=["rps", "diagonal:2"])
     done = coebl(*RUN, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     lines = done.stderr.splitlines()
-    cause = "moody.py, line 14: RuntimeError: not today"
+    cause = "moody.py, line 8: RuntimeError: not today"
     assert [line for line in lines if "failed: " in line] == [f"a cell failed: {cause}", f"2 cells failed: {cause}"]

@@ -17,7 +17,7 @@ from coebl.study.cell import write_record
 from study_runs import go
 from study_texts import mistakes_of, pairs_of, small_study
 
-# Not square, and with a seat that is called by a name.
+# Not square, and with named seats.
 MARKET = TensorGame(
     np.random.default_rng(5).normal(size=(3, 2, 3, 2)), name="market", seats=["buyer", "seller", "state"], noise="none"
 )
@@ -70,13 +70,17 @@ def test_mistakes_are_one_line_with_their_place(match_ups, place, message):
     assert "\n" not in mistake
 
 
-def test_metrics_that_need_a_value_and_a_gpu_are_rejected():
-    [mistake] = mistakes_of(small_study(**THREE | {"metrics": ["regret"]}))
-    assert "not for the game jordan: regret needs a game with a value" in mistake
-    [mistake] = mistakes_of(small_study(**THREE | {"metrics": ["payoff:4"]}))
-    assert "payoff:4 is about seat 4, and jordan has 3" in mistake
-    [mistake] = mistakes_of(small_study(device="cuda", **THREE))
-    assert "games[0]: jordan is not a zero-sum matrix game, and device is cuda; accepted: cpu." in mistake
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"metrics": ["regret"]}, "not for the game jordan: regret needs a game with a value"),
+        ({"metrics": ["payoff:4"]}, "payoff:4 is about seat 4, and jordan has 3"),
+        ({"device": "cuda"}, "games[0]: jordan is not a zero-sum matrix game, and device is cuda; accepted: cpu."),
+    ],
+)
+def test_metrics_that_need_a_value_and_a_gpu_are_rejected(keys, message):
+    [mistake] = mistakes_of(small_study(**THREE | keys))
+    assert message in mistake
 
 
 @pytest.fixture(scope="module")
@@ -140,10 +144,9 @@ def test_a_record_has_the_seats_of_a_game_that_is_not_zero_sum(folder):
 def test_a_study_is_resumed_and_grows(folder, tmp_path):
     keys = {"games": ["jordan"], "learners": ["exp3", "hedge"], "rounds": 10}
     first = go(Study(seeds=2, players=[["exp3", "hedge", "exp3"]], **keys), tmp_path / "out")
-    more = go(Study(seeds=3, players=[["exp3", "hedge", ["exp3", "hedge"]]], **keys), tmp_path / "out")
-    assert (first.finished, more.finished, more.found) == (1, 2, 0)
-    again = go(Study(seeds=3, players=[["exp3", "hedge", ["exp3", "hedge"]]], **keys), tmp_path / "out")
-    assert (again.finished, again.found) == (0, 2)
+    study = Study(seeds=3, players=[["exp3", "hedge", ["exp3", "hedge"]]], **keys)
+    more, again = go(study, tmp_path / "out"), go(study, tmp_path / "out")
+    assert [(run.finished, run.found) for run in (first, more, again)] == [(1, 0), (2, 0), (0, 2)]
 
 
 def test_another_game_of_the_same_name_is_run_again(tmp_path):
@@ -189,7 +192,7 @@ def test_learners_are_compared_in_the_same_seat_with_the_same_opponents(folder):
     assert comparison.better == "higher"
 
 
-def test_the_opponents_count_that_both_have_met_in_a_seat(tmp_path):
+def test_learners_are_compared_on_the_opponents_that_both_have_met(tmp_path):
     """The third player's differ, so only those of the first two seats are compared."""
     players = [["exp3", "ucb", "ucb"], ["tsallis-inf", "ucb", "ucb"], ["ucb", "ucb", "exp3"]]
     go(Study(games=["jordan"], rounds=10, seeds=3, players=players), tmp_path / "out")
@@ -232,11 +235,11 @@ def test_the_page_shows_matches_of_any_number_of_seats(folder, tmp_path, coebl):
     title = next(learner["title"] for learner in content.learners if learner["spec"] == "exp3 v hedge")
     assert title == "Exp3 v Hedge"
     decided = {match["decided"] for match in content.matches[_place(content, "chicken")]}
-    assert decided == {"untested"}  # no sign says who is ahead
+    assert decided == {"untested"}  # no metric has a sign for the player who is ahead
     assert content.table_metric == "pseudo_regret"
 
 
-def test_a_page_without_zero_sum_games_does_not_speak_of_rows(tmp_path, coebl):
+def test_a_page_without_zero_sum_games_does_not_mention_rows(tmp_path, coebl):
     go(Study(games=["jordan"], learners=["exp3", "uniform"], rounds=10, seeds=3), tmp_path / "out")
     coebl("report", tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()

@@ -1,4 +1,4 @@
-"""Games of genomes in matches, studies, tournaments and pages, as a user meets them."""
+"""Games of genomes in matches, studies, tournaments and pages, from a user's point of view."""
 
 import polars as pl
 import pytest
@@ -30,14 +30,14 @@ def test_the_table_of_a_study_does_not_grow_with_the_genes(folder):
     assert max(map(len, stored)) < 25
 
 
-def test_the_page_shows_it(folder, coebl):
+def test_the_page_shows_games_of_genomes(folder, coebl):
     assert "report.html" in coebl("report", str(folder)).stdout
     page = (folder / "report.html").read_text()
     assert "diagonal:n=30,space=bits" in page
     assert "mode_exploitability" in page
 
 
-def test_a_match_and_what_is_not_defined(coebl):
+def test_a_match_and_a_metric_that_is_not_defined(coebl):
     players = "--row", "pbil", "--column", "gene-lr"
     line = "match", "--game", "diagonal:n=40,space=bits", *players, "--rounds", "30", "--seeds", "3"
     printed = coebl(*line, "--json").stdout

@@ -1,4 +1,4 @@
-"""A study that grows in its folder: what is new is run, nothing is run twice, and the plan lists it in advance."""
+"""A study that grows in its folder: new cells are run, none is run twice, and the plan lists them in advance."""
 
 from collections import Counter
 
@@ -10,25 +10,23 @@ from coebl.study.plan import make_plan
 from study_runs import go, rows, runs_of
 from study_texts import small_study
 
-TEXT = """\
-name = "growing"
-rounds = 20
-seeds = 8
-seeds_per_cell = 5
-games = ["matching-pennies"]
-learners = ["exp3", "uniform"]
-record = 10
-metrics = ["regret", "pseudo_regret"]
-[match-ups]
-self-play = true
-"""
+KEYS = {
+    "games": ["matching-pennies"],
+    "learners": ["exp3", "uniform"],
+    "rounds": 20,
+    "seeds": 8,
+    "seeds_per_cell": 5,
+    "record": 10,
+    "metrics": ["regret", "pseudo_regret"],
+}
 
 
-def grown(**lines):
+def grown(**keys):
     """The study with other values of some keys."""
-    kept = [line for line in TEXT.splitlines() if line.partition(" = ")[0] not in lines]
-    at = kept.index("[match-ups]")
-    return "\n".join([*kept[:at], *(f"{key} = {value}" for key, value in lines.items()), *kept[at:]]) + "\n"
+    return small_study(**KEYS | keys)
+
+
+TEXT = grown()
 
 
 def measured(folder):
@@ -41,7 +39,7 @@ def measured(folder):
     )
 
 
-def said_and_done(text, folder):
+def planned_and_run(text, folder):
     """The seeds and metrics of the planned cells; a run that follows does exactly that."""
     study = parse_study(text)
     plan = make_plan(study, Store.open(folder), dry=True)
@@ -54,35 +52,26 @@ def said_and_done(text, folder):
     return [(cell.players[0], cell.seeds[0], cell.seeds[-1], cell.metrics) for cell in plan.todo]
 
 
-BOTH = ("regret", "pseudo_regret")
+BOTH, MORE = ("regret", "pseudo_regret"), ("regret", "exploitability")
+MEASURED = {"metrics": list(MORE), "learners": ["exp3"]}
 
 
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        ({"seeds": "12"}, [(row, *seeds, BOTH) for row in ("exp3", "uniform") for seeds in ((8, 9), (10, 11))]),
-        ({"seeds": "{ first = 3, count = 7 }"}, [("exp3", 8, 9, BOTH), ("uniform", 8, 9, BOTH)]),
-        ({"seeds": "[2, 20, 7, 21]"}, [("exp3", 20, 21, BOTH), ("uniform", 20, 21, BOTH)]),
-        ({"seeds_per_cell": "3"}, []),
-        ({"seeds_per_cell": "3", "seeds": "9"}, [("exp3", 8, 8, BOTH), ("uniform", 8, 8, BOTH)]),
-        ({"learners": '["exp3", "uniform", "ucb"]'}, [("ucb", 0, 4, BOTH), ("ucb", 5, 7, BOTH)]),
-        (
-            {"metrics": '["regret", "exploitability"]', "learners": '["exp3"]'},
-            [("exp3", 0, 4, ("exploitability",)), ("exp3", 5, 7, ("exploitability",))],
-        ),
-        (
-            {"metrics": '["regret", "exploitability"]', "learners": '["exp3"]', "seeds": "10"},
-            [
-                ("exp3", 0, 4, ("exploitability",)),
-                ("exp3", 5, 7, ("exploitability",)),
-                ("exp3", 8, 9, ("regret", "exploitability")),
-            ],
-        ),
+        ({"seeds": 12}, [(row, *seeds, BOTH) for row in ("exp3", "uniform") for seeds in ((8, 9), (10, 11))]),
+        ({"seeds": {"first": 3, "count": 7}}, [("exp3", 8, 9, BOTH), ("uniform", 8, 9, BOTH)]),
+        ({"seeds": [2, 20, 7, 21]}, [("exp3", 20, 21, BOTH), ("uniform", 20, 21, BOTH)]),
+        ({"seeds_per_cell": 3}, []),
+        ({"seeds_per_cell": 3, "seeds": 9}, [("exp3", 8, 8, BOTH), ("uniform", 8, 8, BOTH)]),
+        ({"learners": ["exp3", "uniform", "ucb"]}, [("ucb", 0, 4, BOTH), ("ucb", 5, 7, BOTH)]),
+        (MEASURED, [("exp3", 0, 4, MORE[1:]), ("exp3", 5, 7, MORE[1:])]),
+        (MEASURED | {"seeds": 10}, [("exp3", 0, 4, MORE[1:]), ("exp3", 5, 7, MORE[1:]), ("exp3", 8, 9, MORE)]),
     ],
 )
-def test_only_what_is_new_is_run_and_the_numbers_are_those_of_a_fresh_run(tmp_path, lines, expected):
+def test_only_new_runs_are_made_and_the_numbers_are_those_of_a_fresh_run(tmp_path, lines, expected):
     go(TEXT, tmp_path / "grown")
-    assert said_and_done(grown(**lines), tmp_path / "grown") == expected
+    assert planned_and_run(grown(**lines), tmp_path / "grown") == expected
     go(grown(**lines), tmp_path / "fresh")
     fresh, summary = Results(tmp_path / "fresh"), Results(tmp_path / "grown")
     for game, row, column in fresh.matches():
@@ -96,10 +85,10 @@ def test_only_what_is_new_is_run_and_the_numbers_are_those_of_a_fresh_run(tmp_pa
 def test_an_interrupted_study_may_grow_and_shrink_back(tmp_path):
     study = parse_study(TEXT)
     go(study.select(study.matches(), seeds=5), tmp_path)
-    assert said_and_done(grown(seeds="14"), tmp_path) == [
+    assert planned_and_run(grown(seeds=14), tmp_path) == [
         (row, first, last, BOTH) for row in ("exp3", "uniform") for first, last in ((5, 9), (10, 13))
     ]
-    assert said_and_done(TEXT, tmp_path) == []
+    assert planned_and_run(TEXT, tmp_path) == []
     assert len(rows(tmp_path)) == 2 * 14 * 2
 
 
@@ -110,7 +99,7 @@ def test_parts_that_overlap_run_each_seed_once(tmp_path):
 
 
 def test_the_folder_keeps_every_file_that_it_was_run_with(tmp_path):
-    studies = [TEXT, grown(seeds="9"), grown(seeds="10")]
+    studies = [TEXT, grown(seeds=9), grown(seeds=10)]
     for text in (*studies, "# a remark\n" + studies[2], studies[1], studies[2]):
         go(text, tmp_path)
     assert (tmp_path / "study.toml").read_text() == studies[2]
@@ -120,23 +109,23 @@ def test_the_folder_keeps_every_file_that_it_was_run_with(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        (grown(name='"other"'), "this is the folder of the study 'growing', and the file is of 'other'"),
-        (grown(rounds="30"), "its rounds is now 30, and cells of exp3 v exp3 on matching-pennies are there"),
-        (grown(record='"all"'), "put record back"),
+        (grown(name="other"), "this is the folder of the study 'small', and the file is of 'other'"),
+        (grown(rounds=30), "its rounds is now 30, and cells of exp3 v exp3 on matching-pennies are there"),
+        (grown(record="all"), "put record back"),
     ],
 )
-def test_what_would_not_fit_is_rejected_before_anything_changes(tmp_path, text, said):
+def test_a_study_that_does_not_fit_is_rejected_before_anything_changes(tmp_path, text, message):
     go(TEXT, tmp_path)
     for attempt in (lambda: go(text, tmp_path), lambda: make_plan(parse_study(text), Store.open(tmp_path), dry=True)):
-        with pytest.raises(StoreError, match=said):
+        with pytest.raises(StoreError, match=message):
             attempt()
     assert Store.open(tmp_path).text() == TEXT
     assert go(TEXT, tmp_path).found == 4
 
 
-def test_a_changed_file_replaces_its_cells_whatever_their_seeds_and_metrics(tmp_path):
+def test_a_changed_file_replaces_its_cells_of_any_seeds_and_metrics(tmp_path):
     game, file = tmp_path / "g.csv", tmp_path / "study.toml"
     game.write_text("1,0\n0,2\n")
 
@@ -144,9 +133,10 @@ def test_a_changed_file_replaces_its_cells_whatever_their_seeds_and_metrics(tmp_
         file.write_text(text)
         return go(read_study(file), tmp_path / "out")
 
-    play(grown(games='["g.csv", "rps"]', learners='["exp3"]'))
+    keys = {"games": ["g.csv", "rps"], "learners": ["exp3"]}
+    play(grown(**keys))
     game.write_text("1,0\n0,3\n")
-    text = grown(games='["g.csv", "rps"]', learners='["exp3"]', seeds="10", metrics='["regret"]')
+    text = grown(**keys, seeds=10, metrics=["regret"])
     file.write_text(text)
     plan = make_plan(read_study(file), Store.open(tmp_path / "out"), dry=True)
     assert len(list((tmp_path / "out" / "set-aside").iterdir())) == 0
@@ -165,17 +155,17 @@ def test_a_failure_is_forgotten_when_its_seeds_are_cut_otherwise(tmp_path):
         store.record_failure(cell, "too large")
     go(study.select(study.matches(), seeds=5), tmp_path)
     assert [record["cell"] for record in store.failures()] == [str(study.cells[1])]  # not asked for
-    go(grown(seeds_per_cell="2"), tmp_path)
+    go(grown(seeds_per_cell=2), tmp_path)
     assert store.failures() == []
 
 
 # The command line
 
 
-def test_a_dry_run_says_what_is_run_and_what_is_left_alone(tmp_path, coebl):
+def test_a_dry_run_lists_the_cells_to_run_and_counts_those_left_alone(tmp_path, coebl):
     go(TEXT, tmp_path / "out")
     victim = Store.open(tmp_path / "out").paths()[0]
-    (tmp_path / "study.toml").write_text(grown(learners='["exp3"]', seeds="[0, 3, 20, 22]", metrics='["regret", "tv"]'))
+    (tmp_path / "study.toml").write_text(grown(learners=["exp3"], seeds=[0, 3, 20, 22], metrics=["regret", "tv"]))
     done = coebl("run", "study.toml", "--out", "out", "--dry-run", cwd=tmp_path)
     assert done.stdout.splitlines() == [
         "matching-pennies, exp3 v exp3, 20 rounds, seeds 0..3 (2 of them), only tv",
@@ -191,10 +181,10 @@ def test_a_dry_run_says_what_is_run_and_what_is_left_alone(tmp_path, coebl):
     assert victim.exists()
 
 
-def test_how_many_cells_there_are_stays_right(tmp_path, coebl):
+def test_the_number_of_cells_stays_right(tmp_path, coebl):
     """Also with cells that the study no longer asks for, and with blocks of seeds that are in two files."""
     go(TEXT, tmp_path)
-    text = grown(learners='["exp3"]', seeds="12")
+    text = grown(learners=["exp3"], seeds=12)
     go(text, tmp_path)
     assert coebl("results", tmp_path).stdout.endswith("\nfrom 6 of 6 cells\n")
     (added,) = (path for path in Store.open(tmp_path).paths() if path_seeds(path) == (10, 11))
@@ -209,7 +199,7 @@ def path_seeds(path):
 
 
 @pytest.mark.parametrize("first", ["gaussian:sigma=1.0", None])
-def test_a_noise_that_is_the_games_own_is_the_same_match_whether_it_is_named_or_not(tmp_path, first):
+def test_the_default_noise_of_a_game_is_the_same_match_named_or_not(tmp_path, first):
     (tmp_path / "game.json").write_text('{"payoff": [[1, -1], [-1, 1]], "noise": "gaussian"}')
 
     def play(noise, seeds):

@@ -2,25 +2,22 @@
 
 import dataclasses
 import os
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from cells import CELL, TEXT, loaded, partials, ran, run_python, saved
+from cells import CELL, loaded, partials, ran, run_python, saved
 from coebl.core.errors import InputError
 from coebl.study.store import Store
 
 KILLED_IN_THE_MIDDLE = """
 import os, signal, sys
-from coebl.study.cell import Cell
+from cells import CELL, ran, saved
 from coebl.study.store import Store
-store = Store.open(sys.argv[1])
-cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
-result = cell.run()
+ran(CELL)
 os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
-store.save(cell, result)
+saved(Store.open(sys.argv[1]))
 """
 
 
@@ -83,50 +80,42 @@ def test_killed_at_any_time_only_whole_files_remain(store):
 
 RIVAL = """
 import sys
-from coebl.study.cell import Cell
+from dataclasses import replace
+from cells import CELL, TEXT, saved
 from coebl.study.store import Store
-store = Store.create(sys.argv[1], sys.argv[2])
-cells = [Cell("matching-pennies", ("exp3", "uniform"), 20, (seed,), metrics=("regret",)) for seed in range(8)]
-results = [cell.run() for cell in cells]
+store = Store.create(sys.argv[1], TEXT)
 for _ in range(6):
-    for cell, result in zip(cells, results):
-        store.save(cell, result)
-        store.runs(cell.digest())
+    for seed in range(8):
+        [path] = saved(store, replace(CELL, seeds=(seed,)))
+        store.runs(path.stem)
     assert len(store.finished()) == 8 and not store.notes, store.notes
 """
 
 
 def test_two_processes_do_no_harm(tmp_path):
     folder = tmp_path / "study"
-    command = [sys.executable, "-c", RIVAL, str(folder), TEXT]
-    rivals = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    for rival in rivals:
-        _, errors = rival.communicate(timeout=120)
-        assert rival.returncode == 0, errors
+    with ThreadPoolExecutor(2) as threads:
+        for rival in threads.map(run_python, [RIVAL] * 2, [folder] * 2):
+            assert rival.returncode == 0, rival.stderr
     store = Store.open(folder)
     cells = [dataclasses.replace(CELL, seeds=(seed,)) for seed in range(8)]
     assert store.finished() == {cell.digest() for cell in cells}
     assert store.notes == partials(store) == []
     for cell in cells:
-        assert (
-            loaded(store, cell.digest()).column("regret").to_numpy().tobytes()
-            == ran(cell).columns()["regret"].tobytes()
-        )
+        stored = loaded(store, cell.digest()).column("regret").to_numpy()
+        assert stored.tobytes() == ran(cell).columns()["regret"].tobytes()
 
 
 FULL = """
 import resource, signal, sys
-from coebl.study.cell import Cell
-import pyarrow.parquet
+from cells import CELL, ran, saved
 from coebl.core.errors import InputError
 from coebl.study.store import Store
-store = Store.open(sys.argv[1])
-cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
-result = cell.run()
+ran(CELL)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
 try:
-    store.save(cell, result)
+    saved(Store.open(sys.argv[1]))
 except InputError as error:
     print(error)
 """

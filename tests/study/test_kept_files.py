@@ -6,13 +6,13 @@ import tomllib
 
 import pytest
 
-from coebl.study import Results, parse_study, read_study, run
+from coebl.study import Results, parse_study, read_study
 from coebl.study.studies import keep_files
 from sources import MINE, OPERATOR, SURPRISE, WOBBLE
-from study_runs import rows
+from study_runs import go, rows
 
 TEXT = """\
-# Learners of my own: sub/mine.py:Mine
+# My learners: sub/mine.py:Mine
 name = "shared"
 title = "About sub/mine.py"
 description = "sub/mine.py: what it does"
@@ -61,18 +61,18 @@ def test_a_folder_that_was_moved_is_run_again_without_the_original_files(tmp_pat
     assert str(tmp_path) not in kept[0]
     study = tomllib.loads(kept[0])
     assert (study["title"], study["description"]) == ("About sub/mine.py", "sub/mine.py: what it does")
-    again = coebl("run", "shared/study.toml", "--out", "shared", "--workers", 1)  # in its own folder
+    again = coebl("run", "shared/study.toml", "--out", "shared", "--workers", 1)  # into the folder that it is in
     assert "0 cells run" in again.stdout, again.stderr
     assert not (tmp_path / "there" / "shared" / "study-1.toml").exists()
 
 
 def test_earlier_contents_are_kept_with_the_study_that_refers_to_them(tmp_path):
     path, out = written(tmp_path / "a"), tmp_path / "out"
-    run(read_study(path), out, workers=1, quiet=True)
-    run(read_study(path), out, workers=1, quiet=True)
+    for _ in range(2):
+        go(read_study(path), out)
     assert not (out / "study-1.toml").exists()
     (tmp_path / "a" / "sub" / "mine.py").write_text(MINE + "\n# changed\n")
-    run(read_study(path), out, workers=1, quiet=True)
+    go(read_study(path), out)
     assert kept_in(out).count("mine.py") == 2
     old, new = (read_study(out / name) for name in ("study-1.toml", "study.toml"))
     assert {content for name, content in old.files.items() if "mine" in name} == {MINE.encode()}
@@ -90,7 +90,7 @@ def test_earlier_contents_are_kept_with_the_study_that_refers_to_them(tmp_path):
         'learners = ["coebl:mutation=s++u+b/own.py:Constant", "s+u,b/mine.py:Mine"]',
     ],
 )
-def test_however_a_file_is_named_the_kept_study_has_the_same_cells(tmp_path, line):
+def test_the_kept_study_has_the_same_cells_for_any_name_of_a_file(tmp_path, line):
     path = written(tmp_path / "a", "")
     shutil.copytree(tmp_path / "a" / "sub", tmp_path / "a" / "s+u,b")
     rest = 'name = "a"\nrounds = 2\nseeds = 1\ngames = ["rps"]\n[match-ups]\nself-play = true\n'
@@ -108,20 +108,20 @@ def test_however_a_file_is_named_the_kept_study_has_the_same_cells(tmp_path, lin
     assert tomllib.loads(study.text).get("description") in (None, "[sub/mine.py:Mine]")
 
 
-def test_a_study_without_files_is_kept_as_it_is():
+def test_a_study_without_files_is_kept_unchanged():
     text = 'name = "a"  # "x.py:Y"\n'
     assert keep_files(text, {}) == (text, {})
 
 
 def test_a_link_in_the_place_of_a_kept_file_is_not_followed(tmp_path):
     path, out = written(tmp_path / "a"), tmp_path / "out"
-    run(read_study(path), out, workers=1, quiet=True)
+    go(read_study(path), out)
     (tmp_path / "mine.txt").write_text("precious")
     kept = next((out / "files").rglob("mine.py"))
     kept.unlink()
     kept.symlink_to(tmp_path / "mine.txt")
     with pytest.raises(Exception, match=r"mine\.py: this is a link"):
-        run(read_study(path), out, workers=1, quiet=True)
+        go(read_study(path), out)
     assert (tmp_path / "mine.txt").read_text() == "precious"
 
 

@@ -1,4 +1,4 @@
-"""Links in a folder of results: what they point to stays as it is, and a folder that is read is not written."""
+"""Links in a folder of results: their targets do not change, and a folder that is only read is not written."""
 
 import os
 import shutil
@@ -8,10 +8,11 @@ import pytest
 from cells import CELL, OTHER, TEXT, one_line, ran, saved
 from coebl.core.errors import InputError
 from coebl.core.files import check_way, make_folder, write_whole
-from coebl.study import Results, parse_study, run
+from coebl.study import Results
 from coebl.study.cell_file import Checked
 from coebl.study.errors import StoreError
 from coebl.study.store import Store
+from study_runs import go
 from study_texts import BASE
 
 STUDY = BASE + "all-pairs = true\n"
@@ -20,7 +21,7 @@ STUDY = BASE + "all-pairs = true\n"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("links") / "results"
-    run(parse_study(STUDY), folder, quiet=True)
+    go(STUDY, folder)
     return folder
 
 
@@ -66,26 +67,26 @@ def link(path, target):
 
 
 READING = [
-    ["results", "DIR"],
-    ["results", "DIR", "--details"],
-    ["results", "DIR", "--csv"],
-    ["compare", "DIR", "ucb", "exp3"],
-    ["report", "DIR", "--out", "page.html"],
-    ["plot", "DIR", "--out", "curves.svg"],
-    ["run", "DIR/study.toml", "--out", "DIR", "--dry-run"],
-    ["claims", "DIR"],
+    "results results",
+    "results results --details",
+    "results results --csv",
+    "compare results ucb exp3",
+    "report results --out page.html",
+    "plot results --out curves.svg",
+    "run results/study.toml --out results --dry-run",
+    "claims results",
 ]
 
 
-@pytest.mark.parametrize("words", READING, ids=" ".join)
-def test_a_folder_that_is_only_read_stays_as_it_is(words, folder, tmp_path, coebl):
+@pytest.mark.parametrize("words", READING)
+def test_a_folder_that_is_only_read_does_not_change(words, folder, tmp_path, coebl):
     stale = folder / "cells" / f".{'0' * 32}.parquet.1-0123456789ab.partial"
     stale.touch()
     os.utime(stale, (0, 0))
     (folder / "checked.cache").unlink(missing_ok=True)  # of earlier versions, which made it again
     before = contents(folder)
-    done = coebl(*(word.replace("DIR", "results") for word in words), cwd=tmp_path)
-    assert done.returncode == (2 if words[0] == "claims" else 0), done.stderr
+    done = coebl(*words.split(), cwd=tmp_path)
+    assert done.returncode == (2 if words.startswith("claims") else 0), done.stderr
     assert contents(folder) == before
 
 
@@ -105,18 +106,15 @@ FILES = ["checked.cache", "study.toml", "study-1.toml", "runs.jsonl", ".running"
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_target_of_a_link_stays_as_it_is(name, folder, thesis, tmp_path, coebl):
+def test_the_target_of_a_link_does_not_change(name, folder, thesis, tmp_path, coebl):
     if name == "study.toml":
-        text = (folder / name).read_text()
-        thesis.write_text(text)
+        thesis.write_text((folder / name).read_text())
     before = thesis.read_bytes()
     link(folder / name, thesis)
     (tmp_path / "more.toml").write_text(STUDY.replace("seeds = 4", "seeds = 6"))
     done = coebl("run", "more.toml", "--out", "results", cwd=tmp_path)
     if name == ".running":
-        assert done.returncode == 2
-        line = one_line(done.stderr.splitlines()[-1])
-        assert line == "coebl: results/.running is a symbolic link; remove it."
+        assert (done.returncode, done.stderr) == (2, "coebl: results/.running is a symbolic link; remove it.\n")
     else:
         assert done.returncode == 0, done.stderr
         assert coebl("results", "results").returncode == coebl("report", "results").returncode == 0
@@ -124,10 +122,9 @@ def test_the_target_of_a_link_stays_as_it_is(name, folder, thesis, tmp_path, coe
 
 
 def test_a_file_under_two_names_is_locked_but_not_written(folder, thesis):
-    (folder / ".running").unlink()
-    os.link(thesis, folder / ".running")
-    (folder / "runs.jsonl").unlink()
-    os.link(thesis, folder / "runs.jsonl")
+    for name in (".running", "runs.jsonl"):
+        (folder / name).unlink()
+        os.link(thesis, folder / name)
     store = Store.open(folder)
     with store.log.alone(), pytest.raises(StoreError, match="is running into this folder"), store.log.alone():
         pass
@@ -233,14 +230,14 @@ def test_a_crafted_cache_changes_no_number(folder, monkeypatch, tmp_path):
     notes = Store.open(folder)._checked._path
     notes.parent.mkdir(parents=True)
     notes.write_bytes(forged)
-    assert {row["mean"] for row in Results(folder).summary()} == {0.0}  # it is believed where it is the user's
+    assert {row["mean"] for row in Results(folder).summary()} == {0.0}  # the notes in the user's folder are trusted
     notes.parent.chmod(0o777)
     assert [row["mean"] for row in Results(folder).summary()] == honest
     assert notes.read_bytes() == forged
     notes.parent.chmod(0o700)
 
 
-def test_notes_on_folders_long_unused_go(folder, monkeypatch, tmp_path):
+def test_old_notes_are_removed(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     old, young = (tmp_path / "cache" / "coebl" / "checked" / name for name in ("old.cache", "young.cache"))
     old.parent.mkdir(parents=True, mode=0o700)
@@ -269,12 +266,12 @@ def test_below_a_folder_no_link_is_followed(tmp_path, thesis, data):
     write_whole(inside / "folder", "new", within=inside)
     assert (inside / "file").read_text() == (inside / "folder").read_text() == "new"
     assert thesis.read_text() == "years of work\n"
-    for refused in (
+    for rejected in (
         lambda: write_whole(inside / "real" / "link" / "file", "new", within=inside),
         lambda: make_folder(inside / "real" / "link" / "new", inside),
         lambda: check_way(inside / "real" / "link", inside),
     ):
         with pytest.raises(InputError, match="real/link is a symbolic link, and nothing is written through"):
-            refused()
+            rejected()
     assert not check_way(data, inside)
     assert not check_way(data, None)

@@ -24,10 +24,7 @@ NAMED = {
     "metric": ("mine.py", {"metrics": ["mine.py:Surprise"]}),
     "noise": ("wobble.py", {"noise": "wobble.py:Wobble:width=3"}),
     "operator": ("own.py", {"learners": ["coebl:mutation=own.py:Constant"]}),
-    "inner operator": (
-        "own.py",
-        {"learners": ["coebl:mutation=sparse:of=own.py:Constant:size=0.2+probability=0.5"]},
-    ),
+    "inner operator": ("own.py", {"learners": ["coebl:mutation=sparse:of=own.py:Constant:size=0.2+probability=0.5"]}),
     "inner game": ("own.py", {"games": ["permuted:game=own.py:game"]}),
     "innermost game": ("own.py", {"games": ["permuted:game=scaled:game=own.py:game:n=2+scale=2"]}),
 }
@@ -75,24 +72,22 @@ def test_cells_of_a_file_that_has_changed_are_run_again(tmp_path, kind):
     assert sorted(seed for record in results.records() for seed in record.seeds) == list(range(6))
 
 
+EARNED = "abs(block.reward - block.outcomes.earned)"
+
+
 @pytest.mark.parametrize(
-    ("kind", "right", "wrong", "said"),
+    ("kind", "right", "wrong", "message"),
     [
-        ("metric", "abs(block.reward - block.outcomes.earned)", "1 / 0", "mine.py, line 8: ZeroDivisionError"),
-        (
-            "metric",
-            "abs(block.reward - block.outcomes.earned)",
-            "__import__('sys').exit(0)",
-            "mine.py, line 8: SystemExit: 0",
-        ),
+        ("metric", EARNED, "1 / 0", "mine.py, line 8: ZeroDivisionError"),
+        ("metric", EARNED, "__import__('sys').exit(0)", "mine.py, line 8: SystemExit: 0"),
         ("noise", "self.width / 2, size", "self.breadth, size", "wobble.py, line 8: AttributeError"),
     ],
 )
-def test_an_error_names_the_line_of_the_file(tmp_path, kind, right, wrong, said):
+def test_an_error_names_the_line_of_the_file(tmp_path, kind, right, wrong, message):
     path = written(tmp_path / "a", kind, CODES[NAMED[kind][0]].replace(right, wrong))
     [(cause, count)] = go(read_study(path), tmp_path / "out").causes.items()
     assert count == 1
-    assert said in cause
+    assert message in cause
 
 
 def test_workers_in_another_folder_find_the_files(tmp_path, monkeypatch):
@@ -129,47 +124,37 @@ def test_metrics_in_files_are_a_set(tmp_path):
     assert len({digest("mine.py:Half"), digest("mine.py:Surprise"), two}) == 3
 
 
-def renamed(name):
-    return SURPRISE.replace('"surprise"', name)
-
-
-UNDEFINED = SURPRISE.replace(
-    "    def", "    @classmethod\n    def reason_undefined(cls, game):\n        return 'no'\n    def", 1
-)
+UNDEFINED = "    @classmethod\n    def reason_undefined(cls, game):\n        return 'no'\n    def"
 
 
 @pytest.mark.parametrize(
-    ("metric", "code", "said"),
+    ("metric", "old", "new", "message"),
     [
-        ("other.py:M", SURPRISE, "other.py: no such file"),
-        ("mine.py:Surprse", SURPRISE, "has no metric 'Surprse': did you mean 'Surprise'?"),
-        ("mine.py:Surprise:c=2", SURPRISE, "a metric has no parameters"),
-        ("mine.py:Surprise", renamed('"regret"'), "another metric or column is called 'regret'"),
-        ("mine.py:Surprise", renamed('"seed"'), "another metric or column is called 'seed'"),
-        ("mine.py:Surprise", renamed('"a b"'), "the class attribute name is 'a b'"),
-        ("mine.py:Surprise", SURPRISE.replace('    name = "surprise"\n', ""), "it has no name; accepted: a class"),
-        ("mine.py:Metric", SURPRISE, "it has no name; accepted: a class attribute"),
-        ("mine.py:M", "M = 3\n", "accepted: a class that extends coebl.metrics.Metric"),
-        ("mine.py:M", "1 / 0\n", "ZeroDivisionError"),
-        ("mine.py:Surprise", UNDEFINED, "not for the game rps: no"),
+        ("other.py:M", "", "", "other.py: no such file"),
+        ("mine.py:Surprse", "", "", "has no metric 'Surprse': did you mean 'Surprise'?"),
+        ("mine.py:Surprise:c=2", "", "", "a metric has no parameters"),
+        ("mine.py:Surprise", '"surprise"', '"regret"', "another metric or column is called 'regret'"),
+        ("mine.py:Surprise", '"surprise"', '"seed"', "another metric or column is called 'seed'"),
+        ("mine.py:Surprise", '"surprise"', '"a b"', "the class attribute name is 'a b'"),
+        ("mine.py:Surprise", '    name = "surprise"\n', "", "it has no name; accepted: a class"),
+        ("mine.py:Metric", "", "", "it has no name; accepted: a class attribute"),
+        ("mine.py:M", SURPRISE, "M = 3\n", "accepted: a class that extends coebl.metrics.Metric"),
+        ("mine.py:M", SURPRISE, "1 / 0\n", "ZeroDivisionError"),
+        ("mine.py:Surprise", "    def", UNDEFINED, "not for the game rps: no"),
+        ("mine.py:Half", '"half"', '"surprise"', "mine.py:Half: another metric or column is called 'surprise'"),
     ],
 )
-def test_a_metric_that_cannot_be_used(tmp_path, metric, code, said):
-    mistake = mistake_of(written(tmp_path, "metric", code, metrics=[metric]))
-    assert "line 7, metrics[0]: " in mistake
-    assert said in mistake
-
-
-def test_two_metrics_of_one_name_are_rejected(tmp_path):
-    twice = SURPRISE.replace('"half"', '"surprise"')
-    mistake = mistake_of(written(tmp_path, "metric", twice, metrics=["mine.py:Surprise", "mine.py:Half"]))
-    assert "metrics[1]: mine.py:Half: another metric or column is called 'surprise'" in mistake
+def test_a_metric_that_cannot_be_used(tmp_path, metric, old, new, message):
+    metrics = ["mine.py:Surprise", metric] if metric == "mine.py:Half" else [metric]
+    mistake = mistake_of(written(tmp_path, "metric", SURPRISE.replace(old, new, 1) if old else None, metrics=metrics))
+    assert f"line 7, metrics[{len(metrics) - 1}]: " in mistake
+    assert message in mistake
 
 
 def test_the_axis_of_a_custom_metric_has_its_title(tmp_path):
     code = SURPRISE.replace('title = "Surprise"', 'title = "How far off it was"')
     go(read_study(written(tmp_path / "a", "metric", code)), tmp_path / "out")
-    (tmp_path / "a" / "mine.py").unlink()  # what the cell stores suffices
+    (tmp_path / "a" / "mine.py").unlink()  # the cell stores enough
     [ax] = Results(tmp_path / "out").plot("surprise").axes
     assert ax.get_ylabel() == "how far off it was"
 
@@ -199,11 +184,11 @@ def test_a_study_plays_with_a_noise_in_other_processes(tmp_path):
 
 
 @pytest.mark.parametrize("noise", ["wobble.py:Wobbel", "wobble.py:dataclass", "elsewhere.py:Wobble"])
-def test_what_is_not_a_noise_is_rejected(tmp_path, noise):
+def test_an_unknown_noise_is_rejected(tmp_path, noise):
     assert "line 8, noise: " in mistake_of(written(tmp_path / "a", "noise", noise=noise))
 
 
-def test_a_noise_that_is_written_in_a_session_goes_by_the_name_of_its_class():
+def test_a_noise_defined_in_a_session_is_named_after_its_class():
     class Silent(Noise):
         def draw(self, random, size):
             return np.zeros(size)
@@ -213,7 +198,7 @@ def test_a_noise_that_is_written_in_a_session_goes_by_the_name_of_its_class():
         parse_noise("Silent")
 
 
-def test_a_noise_that_registers_itself_goes_by_its_file_so_that_workers_find_it(tmp_path, monkeypatch):
+def test_a_noise_that_registers_itself_is_named_by_its_file_so_that_workers_find_it(tmp_path, monkeypatch):
     monkeypatch.setattr(NOISES, "_entries", dict(NOISES._entries))  # it is not left there for other tests
     code = WOBBLE.replace("import Noise", "import NOISES, Noise").replace("@data", '@NOISES.add("wobble")\n@data')
     path = written(tmp_path / "a", "noise", code)
@@ -248,7 +233,7 @@ for names, added in ((NOISES, Wobble), (LEARNERS, type("Added", (Exp3,), {})), (
         {"games": ["permuted:game=added:n=3"]},
     ],
 )
-def test_what_an_imported_module_registers_is_played_in_other_processes(tmp_path, monkeypatch, named):
+def test_names_that_an_imported_module_registers_are_played_in_other_processes(tmp_path, monkeypatch, named):
     for names in (GAMES, LEARNERS, MUTATIONS, NOISES):
         monkeypatch.setattr(names, "_entries", dict(names._entries))
     (tmp_path / "registers_names.py").write_text(WOBBLE + OPERATOR + REGISTERS)
@@ -263,7 +248,7 @@ def test_what_an_imported_module_registers_is_played_in_other_processes(tmp_path
 # Nested specs
 
 
-def test_a_cell_of_an_earlier_version_that_does_not_know_the_file_is_run_again(tmp_path):
+def test_a_cell_of_an_earlier_version_that_does_not_list_the_file_is_run_again(tmp_path):
     path = written(tmp_path / "a", "operator")
     go(read_study(path), tmp_path / "out")
     store = Store.open(tmp_path / "out")
@@ -287,7 +272,7 @@ def test_two_files_of_one_name_are_rejected_at_any_depth(tmp_path):
     assert "own.py have the same name, and results identify files by name" in mistake_of(path)
 
 
-def test_digests_of_cells_without_such_files_are_what_they_were(tmp_path, monkeypatch):
+def test_digests_of_cells_have_not_changed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sub").mkdir()
     for name in ("mine.py", "noise.py", "metric.py", "game.py"):

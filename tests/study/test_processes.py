@@ -1,4 +1,4 @@
-"""The pool of local processes, and what a signal may interrupt."""
+"""The pool of local processes, and signals that arrive while it starts."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from coebl.study.workers import LocalPool, start_tracker
 
 
 def test_a_process_has_one_thread_for_linear_algebra(monkeypatch):
-    """By a call, and not by variables that this process would hand to others."""
+    """Set by a call, not by environment variables, which other processes would inherit."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         monkeypatch.setenv(name, "2")
     before = dict(os.environ)
@@ -23,7 +23,7 @@ def test_a_process_has_one_thread_for_linear_algebra(monkeypatch):
     assert dict(os.environ) == before
 
 
-def test_a_process_that_dies_fails_its_own_task_alone():
+def test_a_process_that_dies_fails_only_its_task():
     with LocalPool(1) as pool:
         futures = [pool.submit(os._exit, 3), pool.submit(divmod, 7, 2), pool.submit(os._exit, 4), pool.submit(abs, -1)]
         outcomes = [future.exception() or future.result() for future in futures]

@@ -8,15 +8,10 @@ from coebl.study import parse_study, workers
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
 from coebl.study.progress import Progress, work_of
+from study_texts import small_study
 
-STUDY = """
-name = "mixed"
-rounds = 100
-seeds = 10
-games = ["rps", "diagonal:7"]
-[match-ups]
-pairs = [["coebl", "coebl"], ["ucb", "ucb"], ["uniform", "uniform"]]
-"""
+PAIRS = [[learner, learner] for learner in ("coebl", "ucb", "uniform")]
+STUDY = small_study(rounds=100, seeds=10, games=["rps", "diagonal:7"], match_ups={"pairs": PAIRS})
 
 
 def test_large_games_and_cold_solves_weigh_more():
@@ -68,7 +63,7 @@ def test_work_inside_a_cell_counts(now):
 @pytest.mark.parametrize(
     ("seconds", "share", "said"), [(4, 0.5, False), (6, 0.5, True), (30, 0.01, False), (61, 0.01, True)]
 )
-def test_the_time_left_is_reported_when_it_can_be_right(now, seconds, share, said):
+def test_the_time_left_is_reported_once_it_is_reliable(now, seconds, share, said):
     """A run of 22 s began with "9 min 53 s left": its processes had just started."""
     counter = Counter()
     progress = Progress(cells=9, found=0, work=100.0, quiet=True, counter=counter)
@@ -78,18 +73,15 @@ def test_the_time_left_is_reported_when_it_can_be_right(now, seconds, share, sai
     assert ("left" in str(progress)) == said
 
 
-def test_a_worker_adds_up_what_it_has_done():
+def test_a_worker_adds_up_its_work(monkeypatch):
     cell = Cell("rps", ("exp3", "exp3"), rounds=600, seeds=(0, 1), metrics=("regret",))
     counter = multiprocessing.Value("d", 0.0)
-    workers.count_into(counter)
-    try:
-        assert isinstance(workers.play(cell, work=8.0), CellFile)
-    finally:
-        workers.count_into(None)
+    monkeypatch.setattr(workers, "_counter", counter)
+    assert isinstance(workers.play(cell, work=8.0), CellFile)
     assert counter.value == pytest.approx(8.0)
 
 
-def test_on_a_terminal_there_is_a_bar_that_follows_the_work(monkeypatch, capsys):
+def test_a_terminal_has_a_bar_that_follows_the_work(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "100")
     counter = Counter()
@@ -103,7 +95,7 @@ def test_on_a_terminal_there_is_a_bar_that_follows_the_work(monkeypatch, capsys)
     assert "\u2501" in printed  # of the bar
 
 
-def test_lines_stand_above_the_bar_and_do_not_become_many(monkeypatch, capsys):
+def test_only_the_first_lines_are_printed_above_the_bar(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "60")
     with Progress(cells=2, found=0, work=10.0) as progress:
@@ -116,7 +108,7 @@ def test_lines_stand_above_the_bar_and_do_not_become_many(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_in_a_log_there_is_a_line_though_no_cell_ends(now, capsys):
+def test_a_log_has_lines_while_no_cell_ends(now, capsys):
     counter = Counter()
     progress = Progress(cells=1, found=0, work=10.0, counter=counter)
     progress.show(30.0)

@@ -1,5 +1,7 @@
 """The study file, and the cells that it expands to."""
 
+import re
+
 import pytest
 
 from coebl.core.errors import InputError
@@ -13,21 +15,16 @@ from study_texts import BASE, mistakes_of, pairs_of, with_lines
 def test_every_cell_of_a_small_study():
     text = with_lines({3: "seeds = 3\nseeds_per_cell = 2", 5: 'learners = ["ucb"]'})
     common = {"rounds": 20, "noise": "none", "record": "last", "metrics": ("regret",)}
-    assert parse_study(text).cells == (
-        Cell("rps", ("ucb", "ucb"), seeds=(0, 1), **common),
-        Cell("rps", ("ucb", "ucb"), seeds=(2,), **common),
-        Cell("diagonal:n=2", ("ucb", "ucb"), seeds=(0, 1), **common),
-        Cell("diagonal:n=2", ("ucb", "ucb"), seeds=(2,), **common),
+    study = parse_study(text)
+    assert study.cells == tuple(
+        Cell(game, ("ucb", "ucb"), seeds=seeds, **common)
+        for game in ("rps", "diagonal:n=2")
+        for seeds in ((0, 1), (2,))
     )
+    assert (study.name, study.text) == ("small", text)
 
 
-def test_a_study_keeps_its_name_and_its_text():
-    study = parse_study(BASE)
-    assert study.name == "small"
-    assert study.text == BASE
-
-
-def test_what_may_be_left_out():
+def test_default_values():
     text = with_lines({3: "seeds = 60", 6: None, 7: None, 8: None})
     first = parse_study(text).cells[0]
     assert first == Cell("rps", ("ucb", "ucb"), 20, tuple(range(50)))
@@ -39,33 +36,24 @@ def test_the_example():
     learners = ["coebl:c=2", "coebl", "ucb", "exp3"]  # c is 8 by default
     pairs = [(learner, learner) for learner in learners]
     pairs += [(row, "coebl") for row in ("coebl:c=2", "ucb", "exp3")] + [("ucb", "exp3")]
-    games = ["rps", "diagonal:n=2", "diagonal:n=3"]
-    assert [(cell.game, *cell.players, cell.seeds) for cell in study.cells] == [
-        (game, row, column, seeds) for game in games for row, column in pairs for seeds in (tuple(range(10)),)
+    assert [(cell.game, cell.players, cell.seeds) for cell in study.cells] == [
+        (game, pair, tuple(range(10))) for game in ("rps", "diagonal:n=2", "diagonal:n=3") for pair in pairs
     ]
     assert {(cell.rounds, cell.noise, cell.record, cell.metrics) for cell in study.cells} == {
         (500, "gaussian", "log", ("regret", "pseudo_regret", "tv"))
     }
+    result = next(cell for cell in study.cells if cell.players[0] == "exp3").run()
+    assert {name: values.shape[1] for name, values in result.metrics.items()} == dict.fromkeys(
+        study.cells[0].metrics, 10
+    )
 
 
 def test_every_commented_line_of_the_example_is_valid(tmp_path):
     (tmp_path / "my-game.csv").write_text("3,0\n1,2\n")
     path = tmp_path / "study.toml"
-    text = (
-        EXAMPLE.replace('# "my-game', '"my-game')
-        .replace("# all-pairs", "all-pairs")
-        .replace("# seeds_per", "seeds_per")
-    )
-    path.write_text(text)
+    path.write_text(re.sub(r'# (?="my-game|all-pairs|seeds_per)', "", EXAMPLE))
     # 4 games, 4 learners in all 16 ordered pairs, 2 blocks of seeds
     assert len(read_study(path).cells) == 4 * 16 * 2
-
-
-def test_a_cell_of_the_example_runs():
-    cell = next(cell for cell in parse_study(EXAMPLE).cells if cell.players[0] == "exp3")
-    result = cell.run()
-    assert result.metrics["tv"].shape[1] == 10
-    assert set(result.metrics) == {"regret", "pseudo_regret", "tv"}
 
 
 @pytest.mark.parametrize(
@@ -137,35 +125,25 @@ def test_more_seeds_leave_the_full_cells_as_they_are():
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        ("self-play = true", [("ucb", "ucb"), ("exp3", "exp3")]),
-        ('self-play = ["uniform"]', [("uniform", "uniform")]),
-        ("all-pairs = true", [("ucb", "exp3"), ("exp3", "ucb")]),
+        ("self-play = true", "ucb v ucb, exp3 v exp3"),
+        ('self-play = ["uniform"]', "uniform v uniform"),
+        ("all-pairs = true", "ucb v exp3, exp3 v ucb"),
         (
             'all-pairs = ["coebl:c=[2,3]", "ucb"]',
-            [
-                ("coebl:c=2", "coebl:c=3"),
-                ("coebl:c=2", "ucb"),
-                ("coebl:c=3", "coebl:c=2"),
-                ("coebl:c=3", "ucb"),
-                ("ucb", "coebl:c=2"),
-                ("ucb", "coebl:c=3"),
-            ],
+            "coebl:c=2 v coebl:c=3, coebl:c=2 v ucb, coebl:c=3 v coebl:c=2, coebl:c=3 v ucb, ucb v coebl:c=2, "
+            "ucb v coebl:c=3",
         ),
-        ('one-against-all = "exp3"', [("ucb", "exp3")]),
-        ('one-against-all = "nash"', [("ucb", "nash"), ("exp3", "nash")]),
-        ('one-against-all = ["nash", "ucb"]', [("ucb", "nash"), ("exp3", "nash"), ("exp3", "ucb")]),
-        ('pairs = [["ucb", "coebl:c=[2,3]"]]', [("ucb", "coebl:c=2"), ("ucb", "coebl:c=3")]),
-        ('pairs = [["best-response", "ucb"], ["ucb", "best-response"]]', None),
-        ('self-play = false\nall-pairs = false\npairs = [["ucb", "uniform"]]', [("ucb", "uniform")]),
-        (
-            'pairs = [["exp3", "ucb"]]\nall-pairs = true\none-against-all = "ucb"',
-            [("exp3", "ucb"), ("ucb", "exp3")],
-        ),
+        ('one-against-all = "exp3"', "ucb v exp3"),
+        ('one-against-all = "nash"', "ucb v nash, exp3 v nash"),
+        ('one-against-all = ["nash", "ucb"]', "ucb v nash, exp3 v nash, exp3 v ucb"),
+        ('pairs = [["ucb", "coebl:c=[2,3]"]]', "ucb v coebl:c=2, ucb v coebl:c=3"),
+        ('pairs = [["best-response", "ucb"], ["ucb", "best-response"]]', "best-response v ucb, ucb v best-response"),
+        ('self-play = false\nall-pairs = false\npairs = [["ucb", "uniform"]]', "ucb v uniform"),
+        ('pairs = [["exp3", "ucb"]]\nall-pairs = true\none-against-all = "ucb"', "exp3 v ucb, ucb v exp3"),
     ],
 )
 def test_match_ups(lines, expected):
-    expected = expected or [("best-response", "ucb"), ("ucb", "best-response")]
-    assert pairs_of(with_lines({10: lines})) == expected
+    assert ", ".join(map(" v ".join, pairs_of(with_lines({10: lines})))) == expected
 
 
 def test_pairs_need_no_pool_of_learners():
@@ -200,7 +178,7 @@ def test_metrics_are_a_set():
 PARTS = """\
 name = "parts"
 title = "Two parts"
-description = "What each learner does on its own game."
+description = "The game of each learner."
 rounds = 20
 seeds = 4
 noise = "none"
@@ -226,11 +204,7 @@ def test_the_cells_of_all_parts_in_order():
     first = {"rounds": 20, "seeds": (0, 1, 2, 3), "noise": "none", "metrics": ("regret",)}
     second = {"rounds": 30, "noise": "bernoulli", "record": 5, "metrics": ("regret", "tv")}
     study = parse_study(PARTS)
-    assert (study.name, study.title, study.description) == (
-        "parts",
-        "Two parts",
-        "What each learner does on its own game.",
-    )
+    assert (study.name, study.title, study.description) == ("parts", "Two parts", "The game of each learner.")
     assert study.cells == (
         Cell("rps", ("ucb", "ucb"), **first),
         Cell("rps", ("exp3", "exp3"), **first),
@@ -241,7 +215,7 @@ def test_the_cells_of_all_parts_in_order():
     )
 
 
-def test_what_two_parts_ask_for_is_one_cell():
+def test_a_cell_of_two_parts_counts_once():
     study = parse_study(BASE + "[[parts]]\n[[parts]]\ngames = ['rps', 'trap:1']\n")
     assert [cell.game for cell in study.cells] == ["rps", "rps", "diagonal:n=2", "diagonal:n=2", "trap", "trap"]
     assert study.cells[:4] == parse_study(BASE).cells
@@ -289,21 +263,23 @@ def test_a_selection_is_the_same_study_with_fewer_cells():
         study.select([("rps", "exp3", "ucb")])
 
 
-def test_a_key_of_very_many_parts_is_rejected_at_once():
-    [mistake] = mistakes_of("a." * 50_000 + "a = 1\n")
-    assert mistake.endswith("it is nested too deep.")
-
-
 # Files
+
+MINE = """
+from dataclasses import dataclass
+from coebl.learners.opponents import Uniform
+
+@dataclass
+class Mine(Uniform):
+    rate: float = 1.0
+"""
 
 
 def test_two_files_of_one_name_are_rejected(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "g.csv").write_text("3,0\n1,2\n")
-        (tmp_path / folder / "mine.py").write_text(
-            "from coebl.learners.opponents import Uniform\nclass Mine(Uniform):\n    pass\n"
-        )
+        (tmp_path / folder / "mine.py").write_text(MINE)
     where = str(tmp_path / "study.toml")
     text = with_lines({4: 'games = ["a/g.csv",\n"a/../a/g.csv", "b/g.csv"]', 10: 'pairs = [["ucb", "exp3"]]'})
     [mistake] = mistakes_of(text, where)
@@ -317,11 +293,7 @@ def test_files_are_relative_to_the_study(tmp_path, monkeypatch):
     folder = tmp_path / "studies"
     (folder / "data").mkdir(parents=True)
     (folder / "data" / "wide[1].csv").write_text("3,0,5\n1,2,4\n")
-    (folder / "mine.py").write_text(
-        "from dataclasses import dataclass\n"
-        "from coebl.learners.opponents import Uniform\n\n\n"
-        "@dataclass\nclass Mine(Uniform):\n    rate: float = 1.0\n"
-    )
+    (folder / "mine.py").write_text(MINE)
     (folder / "study.toml").write_text(
         with_lines({4: 'games = ["data/wide[1].csv"]', 5: 'learners = ["mine.py:Mine:rate=[1,2]"]'})
     )
@@ -342,36 +314,34 @@ def test_a_missing_game_file_is_looked_for_next_to_the_study(tmp_path, monkeypat
     assert "other/here.csv" in mistake
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [("a.csv", "1,2\n3\n", "a.csv"), ("a.txt", "1,2\n3,4\n", "suffix is '.txt'"), ("a.json", "{", "a.json")],
-)
-def test_a_game_file_that_cannot_be_read(tmp_path, name, content, said):
-    (tmp_path / name).write_text(content)
-    [mistake] = mistakes_of(with_lines({4: f'games = ["{name}"]'}), str(tmp_path / "study.toml"))
-    assert "line 4, games[0]: " in mistake
-    assert said in mistake
+REASON = """
+from coebl.learners.opponents import Uniform
+class Mine(Uniform):
+    def reason_not_to_play(self, seat):
+        raise KeyError('no such state')
+"""
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("name", "content", "message"),
     [
-        ("class Mine(:\n", "SyntaxError"),
-        ("import no_such_module\n", "ModuleNotFoundError"),
-        ("from coebl.learners import Learner as Other\n", "has no learner 'Mine'"),
-        (
-            "from coebl.learners.opponents import Uniform\n"
-            "class Mine(Uniform):\n    def reason_not_to_play(self, seat):\n        raise KeyError('no such state')\n",
-            "cannot take the row seat of rps: KeyError: 'no such state'",
-        ),
+        ("a.csv", "1,2\n3\n", "a.csv"),
+        ("a.txt", "1,2\n3,4\n", "suffix is '.txt'"),
+        ("a.json", "{", "a.json"),
+        ("mine.py", "class Mine(:\n", "SyntaxError"),
+        ("mine.py", "import no_such_module\n", "ModuleNotFoundError"),
+        ("mine.py", "from coebl.learners import Learner as Other\n", "has no learner 'Mine'"),
+        ("mine.py", REASON, "cannot take the row seat of rps: KeyError: 'no such state'"),
     ],
 )
-def test_a_learner_in_a_file_that_does_not_work(tmp_path, code, said):
-    (tmp_path / "mine.py").write_text(code)
-    text = with_lines({4: 'games = ["rps"]', 5: 'learners = ["ucb",\n"mine.py:Mine"]'})
-    [mistake] = mistakes_of(text, str(tmp_path / "study.toml"))
-    assert "line 6, learners[1]: " in mistake
-    assert said in mistake
+def test_a_game_or_a_learner_in_a_file_that_does_not_work(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    changes = {4: f'games = ["{name}"]'}
+    if name == "mine.py":
+        changes = {4: 'games = ["rps"]', 5: 'learners = ["ucb",\n"mine.py:Mine"]'}
+    [mistake] = mistakes_of(with_lines(changes), str(tmp_path / "study.toml"))
+    assert ("line 6, learners[1]: " if name == "mine.py" else "line 4, games[0]: ") in mistake
+    assert message in mistake
     assert "\n" not in mistake
 
 

@@ -47,12 +47,8 @@ def test_objects_and_specs_make_the_cells_that_a_file_makes():
 
 def test_everyone_meets_everyone_by_default():
     study = Study(games=["rps"], learners=["ucb", "exp3"], seeds=2)
-    assert [match[1:] for match in study.matches()] == [
-        ("ucb", "ucb"),
-        ("exp3", "exp3"),
-        ("ucb", "exp3"),
-        ("exp3", "ucb"),
-    ]
+    pairs = [("ucb", "ucb"), ("exp3", "exp3"), ("ucb", "exp3"), ("exp3", "ucb")]
+    assert [match.players for match in study.matches()] == pairs
     assert {(cell.rounds, cell.seeds, cell.record) for cell in study.cells} == {(3000, (0, 1), "log")}
 
 
@@ -119,16 +115,8 @@ def test_a_file_and_its_objects_give_the_same_numbers(tmp_path):
         ({"pairs": [("ucb", "exp4")]}, ("match-ups", "pairs", 0, 1), "pairs[0][1]: unknown learner 'exp4'"),
         ({"self_play": 3}, ("match-ups", "self-play"), "self_play: this is 3; accepted: true, false"),
         ({"parts": [{"rounds": 0}]}, ("parts", 0, "rounds"), "parts[0].rounds: this is 0"),
-        (
-            {"games": ["rps", Game([[1, 2]], name="rps")]},
-            ("games", 1),
-            "games[1]: a game without a spec is",
-        ),
-        (
-            {"games": [GAME, Game([[1, 2]], name="mine")]},
-            ("games", 1),
-            "games[1]: two different objects are",
-        ),
+        ({"games": ["rps", Game([[1, 2]], name="rps")]}, ("games", 1), "games[1]: a game without a spec is"),
+        ({"games": [GAME, Game([[1, 2]], name="mine")]}, ("games", 1), "games[1]: two different objects are"),
         ({"games": [penalties]}, ("games", 0), "games[0]: this is <function penalties"),
         ({"games": ["rps", [[1, 2]]]}, ("games", 1), "games[1]: this is [[1, 2]]; accepted: a list of games"),
         ({"metrics": ["regrets"]}, ("metrics", 0), "metrics[0]: unknown metric 'regrets'"),
@@ -151,14 +139,14 @@ def test_a_mistake_names_the_argument_and_its_place(arguments, place, message):
         ({"games": [np.eye(2)]}, " Make a game of it: Game(payoff, name=...)."),
     ],
 )
-def test_what_is_nearly_an_object_is_rejected_with_the_repair(arguments, repair):
+def test_a_value_that_is_nearly_an_object_is_rejected_with_the_repair(arguments, repair):
     with pytest.raises(StudyError) as caught:
         Study(**({"games": ["rps"], "learners": ["ucb"], "seeds": 3} | arguments))
     [mistake] = caught.value.mistakes
     assert mistake.endswith(repair)
 
 
-def test_what_is_missing_is_named():
+def test_missing_arguments_are_named():
     with pytest.raises(StudyError) as caught:
         Study(learners=["ucb"])
     assert [mistake.split(";")[0] for mistake in caught.value.mistakes] == [

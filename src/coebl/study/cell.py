@@ -97,7 +97,7 @@ class Description(_Stored):
     keep: tuple[Literal["policies"], ...] = ()  # other data kept of the runs
 
     def digest(self) -> str:
-        """The name under which the cell is stored: equal for equal descriptions, anywhere."""
+        """Return the name under which the cell is stored: equal for equal descriptions, anywhere."""
         layout = self.model_dump(exclude_defaults=True, warnings=False)
         if len(self.players) == 2:  # the earlier format, which had two seats, has a key for each
             layout |= dict(zip(SEATS, layout.pop("players"), strict=True))
@@ -105,7 +105,7 @@ class Description(_Stored):
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def run_files(self) -> list[str]:
-        """The keys of `files` that the runs depend on; the others are of metrics."""
+        """Return the keys of `files` that the runs depend on; the others are of metrics."""
         specs = (self.game, *self.players)
         inner = [file for spec in specs for file in inner_files(spec)]
         seats = [seat_key(seat) for seat in range(len(self.players))]
@@ -135,7 +135,7 @@ class KeptPolicies(_Stored):
 
     @classmethod
     def of(cls, result: Result) -> KeptPolicies:
-        """The policies of the first run of a result."""
+        """Return the policies of the first run of a result."""
         game = result.match.game
         assert isinstance(game, Game)  # sample_policies accepts no other
         sampled = sample_policies(result, points=frames_for(game.shape) // 2)
@@ -177,7 +177,7 @@ class Cell:
     keep: tuple[Keep, ...] = ()  # other data to keep of its runs; only in a cell of one seed
 
     def match(self) -> Match:
-        """The match that the cell plays."""
+        """Return the match that the cell plays."""
         players = tuple(parse_learner(self.objects.get(spec, spec)) for spec in self.players)
         noise = self.noise and self.objects.get(self.noise, self.noise)
         return Match(parse_game(self.objects.get(self.game, self.game), noise), players, self.rounds)
@@ -201,7 +201,7 @@ class Cell:
         return (self.game, *self.players, self.noise or "", *self.metrics)
 
     def labels(self, noises: Mapping[str, str] | None = None) -> MatchKey:
-        """The match as tables label it; `noises` has the default noise of each game."""
+        """Return the match as tables label it; `noises` has the default noise of each game."""
         file = self._game_file()
         game = Path(file).name if file else without_folder(self.game)
         noise = (noises or {}).get(game, "") if self.noise is None else without_folder(self.noise)
@@ -222,7 +222,7 @@ class Cell:
         )
 
     def description(self) -> Description:
-        """Everything that the numbers depend on; files are identified by their content, not their paths."""
+        """Return the identity of the cell; its files are identified by their content, not their paths."""
         specs = {"game": self.game, **{seat_key(seat): spec for seat, spec in enumerate(self.players)}}
         named = {"game": self._game_file() or split_spec(self.game).file}
         named |= {seat_key(seat): split_spec(spec).file for seat, spec in enumerate(self.players)}
@@ -243,11 +243,11 @@ class Cell:
         )
 
     def _game_file(self) -> str:
-        """The file that holds the game's payoffs, or ""; a file called "rps" does not hide the game."""
+        """Return the file that holds the game's payoffs, or ""; a file called "rps" does not hide the game."""
         return self.game if Path(self.game).suffix and is_file(self.game) else ""
 
     def digest(self) -> str:
-        """The name under which the cell's results are stored."""
+        """Return the name under which the cell's results are stored."""
         return self.description().digest()
 
     def __str__(self) -> str:
@@ -263,7 +263,7 @@ def _checksum(content: bytes) -> str:
 
 
 def _source_checksum(value: Any) -> str:
-    """A checksum of a game's payoffs, or of the source of an object's class if it is available."""
+    """Return a checksum of a game's payoffs, or of the source of an object's class if it is available."""
     if isinstance(value, GenomeGame):
         source = value.fingerprint()
     elif isinstance(value, Game):
@@ -280,7 +280,7 @@ def _source_checksum(value: Any) -> str:
 
 
 def is_file(name: str) -> bool:
-    """True if a string is the path of a file."""
+    """Return True if a string is the path of a file."""
     try:
         return Path(name).is_file()
     except (OSError, ValueError):  # a spec that is longer than any file's name, for instance
@@ -360,7 +360,7 @@ class CellRecord(_Stored):
 
 @lru_cache(maxsize=4096)
 def _same(kind: str, label: str, spec: str) -> bool:
-    """True if a canonical spec is the shortest form of another one, as far as can be seen without running a file."""
+    """Return True if a canonical spec is the shortest form of another, as far as is known without running a file."""
     if label == spec:
         return True
     if REGISTRIES[kind].known(spec):
@@ -371,7 +371,7 @@ def _same(kind: str, label: str, spec: str) -> bool:
 def make_record(
     description: Description, result: Result, metrics: Iterable[str], rows: int, checksum: str
 ) -> CellRecord:
-    """The record of a cell that was run; an InputError if the result is not of this cell."""
+    """Return the record of a cell that was run; an InputError if the result is not of this cell."""
     match = result.match
     players = tuple(without_folder(str(player)) for player in match.players)
     general = isinstance(match.game, TensorGame)
@@ -407,13 +407,13 @@ def make_record(
 
 
 def write_record(record: CellRecord) -> bytes:
-    """A record as the bytes that a file stores."""
+    """Return a record as the bytes that a file stores."""
     general = set() if record.seats else {"seats", "payoff_ranges"}
     return json.dumps(record.model_dump(mode="json", exclude=general), sort_keys=True).encode()
 
 
 def read_record(path: Path, raw: bytes) -> CellRecord:
-    """The record that the file at a path stores; a DamagedFileError if it is damaged."""
+    """Return the record that the file at a path stores; a DamagedFileError if it is damaged."""
     if len(raw) > _MOST_BYTES:
         raise DamagedFileError(f"{path}: its description has {len(raw)} bytes.")
     try:
@@ -438,7 +438,7 @@ def read_record(path: Path, raw: bytes) -> CellRecord:
 
 
 def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The contents of a file of the earlier format in today's layout; missing and invalid values are kept."""
+    """Return the contents of a file of the earlier format in today's layout; missing and invalid values are kept."""
 
     def table(contents: Mapping[str, Any], key: str) -> dict[str, Any]:
         return dict(value) if isinstance(value := contents.get(key), dict) else {key: value}
@@ -471,7 +471,7 @@ def _other_format(path: Path, number: int, stored: Mapping[str, Any]) -> StoreEr
 
 
 def versions(device: Device = "cpu") -> dict[str, str]:
-    """The versions of everything that the numbers may depend on."""
+    """Return the versions of everything that the numbers may depend on."""
     return backend_for(device).versions | {
         "coebl": coebl.__version__,
         "numpy": np.__version__,
@@ -483,12 +483,12 @@ def versions(device: Device = "cpu") -> dict[str, str]:
 
 @cache
 def _exp_and_log() -> str:
-    """The variant of NumPy's exp and log on this CPU: their last bits differ, and nothing else in a run does."""
+    """Return the variant of NumPy's exp and log on this CPU: their last bits differ, and nothing else in a run does."""
     chosen = np.lib.introspect.opt_func_info("^(exp|log)$", "float64")
     targets = sorted({str(info["current"]) for variants in chosen.values() for info in variants.values()})
     return f"{platform.machine()} {' '.join(targets)}".strip()
 
 
 def now() -> str:
-    """The current time in UTC, to the second."""
+    """Return the current time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -49,7 +49,7 @@ class Brief(NamedTuple):
 
     @classmethod
     def of(cls, record: bytes, last: list[NDArray[np.float64]]) -> Brief:
-        """The brief of a cell, with an array for each metric."""
+        """Return the brief of a cell, with an array for each metric."""
         return cls(record, np.asarray(last, "<f8").tobytes())
 
 
@@ -77,7 +77,7 @@ class CellFile(NamedTuple):
 
 @lru_cache(maxsize=64)  # a folder has few sets of metrics, and very many cells
 def table_schema(metrics: tuple[str, ...], number: int = FORMAT) -> pyarrow.Schema:
-    """The columns of stored tables with these metrics, in this version of the format."""
+    """Return the columns of stored tables with these metrics, in this version of the format."""
     pa = require("pyarrow")
     labels, numbers = _EARLIER if number == EARLIER else (_LABELS, _NUMBERS)
     kinds = {"players": pa.list_(pa.field("element", pa.string()))}  # the name that Parquet uses
@@ -94,7 +94,7 @@ def table_schema(metrics: tuple[str, ...], number: int = FORMAT) -> pyarrow.Sche
 
 
 def make_cell_file(cell: Cell, result: Result) -> CellFile:
-    """The file of a cell with this result."""
+    """Return the file of a cell with this result."""
     if tuple(result.seeds.tolist()) != tuple(cell.seeds):
         raise InputError(f"result has the seeds {shorten(result.seeds.tolist())}; accepted: the cell's, {cell}.")
     if clash := [metric for metric in result.metrics if metric in RESERVED]:
@@ -108,7 +108,7 @@ def make_cell_file(cell: Cell, result: Result) -> CellFile:
 
 
 def _table(record: CellRecord, result: Result) -> pyarrow.Table:
-    """The tidy table of a result: one row per seed and recorded round."""
+    """Return the tidy table of a result: one row per seed and recorded round."""
     pa = require("pyarrow")
     columns: dict[str, Any] = {**result.columns(), "rounds": np.full(record.rows, record.rounds)}
     schema = table_schema(record.metrics)
@@ -144,7 +144,7 @@ def _parquet_bytes(table: pyarrow.Table) -> bytes:
 
 
 def _checksum(table: pyarrow.Table) -> str:
-    """SHA-256 over the names, types and values of the columns, independent of chunks and padding."""
+    """Return the SHA-256 checksum of the names, types and values of the columns, independent of chunks and padding."""
     hasher = hashlib.sha256()
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.null_count:
@@ -160,7 +160,7 @@ def _checksum(table: pyarrow.Table) -> str:
 
 
 def _distinct(column: Any) -> list[Any]:
-    """The distinct values of a column of labels; lists must all be equal."""
+    """Return the distinct values of a column of labels; lists must all be equal."""
     pa, compute = require("pyarrow"), require("pyarrow.compute")
     if not pa.types.is_list(column.type):
         values: list[Any] = column.unique().to_pylist()
@@ -179,13 +179,13 @@ def _distinct(column: Any) -> list[Any]:
 
 
 def read_metadata(path: Path) -> CellRecord:
-    """The record of a cell. Only the end of the file is read: enough to notice a truncated or foreign one."""
+    """Return the record of a cell. Only the end of the file is read: enough to notice a truncated or foreign one."""
     with _stream(path) as stream, _opened(path, stream) as (_, record):
         return record
 
 
 def read_data(path: Path) -> bytes:
-    """The bytes of a cell's file; anything but a plain file of a size that fits its record is rejected."""
+    """Return the bytes of a cell's file; reject all but a regular file of a size that fits its record."""
     with _stream(path) as stream:
         if (size := os.fstat(stream.fileno()).st_size) > _LARGE:
             with _opened(path, stream) as (file, record):
@@ -200,7 +200,7 @@ def read_data(path: Path) -> bytes:
 
 
 def parse_cell(path: Path, data: bytes) -> tuple[pyarrow.Table, CellRecord]:
-    """The table of the cell in a file with these bytes, every number checked, and its record."""
+    """Return the table of the cell in a file with these bytes, every number checked, and its record."""
     with _opened(path, require("pyarrow").BufferReader(data)) as (file, record):
         table = file.read(use_threads=False)
         if _checksum(table) != record.checksum:
@@ -211,13 +211,13 @@ def parse_cell(path: Path, data: bytes) -> tuple[pyarrow.Table, CellRecord]:
 
 
 def brief_of(table: pyarrow.Table, record: CellRecord) -> Brief:
-    """The brief of a cell, as `make_cell_file` stores it, from its valid table."""
+    """Return the brief of a cell, as `make_cell_file` stores it, from its valid table."""
     values = _runs(table, record, record.metrics).values
     return Brief.of(table.schema.metadata[_KEY], [values[name][-1] for name in record.metrics])
 
 
 def read_runs(path: Path, data: bytes, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:
-    """The runs of a cell, with these metrics or all; the file is known to be valid."""
+    """Return the runs of a cell, with these metrics or all; the file is known to be valid."""
     names = [name for name in record.metrics if metrics is None or name in metrics]
     with _reading(path):
         source = require("pyarrow").BufferReader(data)
@@ -233,7 +233,7 @@ def _runs(table: pyarrow.Table, record: CellRecord, metrics: Iterable[str]) -> C
 
 
 def last_runs(brief: Brief, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:
-    """The runs of a cell at the last round, which is always recorded."""
+    """Return the runs of a cell at the last round, which is always recorded."""
     seeds = np.array(record.seeds, np.int64)
     last = zip(record.metrics, np.frombuffer(brief.last, "<f8").reshape(-1, 1, len(seeds)), strict=True)
     values = {name: values for name, values in last if metrics is None or name in metrics}
@@ -241,7 +241,7 @@ def last_runs(brief: Brief, record: CellRecord, metrics: Collection[str] | None)
 
 
 def _fits(table: pyarrow.Table, record: CellRecord) -> bool:
-    """True if the table has the labels of the record, and the runs of its seeds in order, at equal rounds."""
+    """Return True if the table has the labels of the record, and the runs of its seeds in order, at equal rounds."""
     labels: dict[str, Any] = {"game": record.game, "players": list(record.players), "noise": record.noise}
     length = "rounds"
     if record.format == EARLIER:
@@ -344,7 +344,7 @@ class Checked:
         return {}
 
     def find(self, digest: str, data: bytes) -> Brief | None:
-        """The brief of a cell whose file has the content that was checked; None if it has changed."""
+        """Return the brief of a cell whose file has the content that was checked; None if it has changed."""
         checksum, brief = self._files.get(digest, (b"", None))
         return brief if brief is not None and hashlib.sha256(data).digest() == checksum else None
 

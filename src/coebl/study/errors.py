@@ -53,7 +53,7 @@ class StudyError(InputError):
 
 
 def written(place: Place) -> str:
-    """A place as a reader would write it.
+    """Return a place as text.
 
     >>> written(("match-ups", "pairs", 0, 1))
     'match-ups.pairs[0][1]'
@@ -66,7 +66,7 @@ def written(place: Place) -> str:
 
 
 def first_mistake(error: ValidationError, model: type[BaseModel]) -> str:
-    """The first mistake that pydantic found in a model: its table, the key, the value, and the field's description."""
+    """Return the first mistake that pydantic found: the table, the key, the value, and the field's description."""
     errors = error.errors(include_url=False)
     first = next((entry for entry in errors if entry["type"] == "extra_forbidden"), errors[0])  # often a typo in a key
     place = first["loc"]
@@ -114,5 +114,5 @@ class LostError(ClusterError):
 
 
 def system_error(path: Path, error: OSError) -> StoreError:
-    """A StoreError for an error of the system about a path."""
+    """Return a StoreError for an error of the system about a path."""
     return StoreError(f"{path}: {one_line(error.strerror or error)}; free some space, or use another folder.")

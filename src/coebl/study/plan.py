@@ -38,7 +38,7 @@ class Plan:
     notes: tuple[str, ...] = ()  # on files that are set aside
 
     def lines(self) -> list[str]:
-        """The cells to run; with the metrics, where the folder holds other metrics of the same runs."""
+        """Return the cells to run; with the metrics, where the folder holds other metrics of the same runs."""
         return [
             str(cell) if cell.metrics == requested.metrics else f"{cell}, only {printable(', '.join(cell.metrics))}"
             for cell, requested in self.todo.items()
@@ -46,7 +46,7 @@ class Plan:
 
 
 def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
-    """The plan of a study in a store, or in a folder that is still to be made.
+    """Return the plan of a study in a store, or in a folder that is still to be made.
 
     Files that are damaged are set aside, and those that were made from a file of a game, learner or metric that has
     changed since; a dry plan only reports them. A StoreError if the folder is of another study, or holds the same
@@ -113,7 +113,7 @@ def _with_noise(noises: Mapping[str, str], description: Description) -> Descript
 def _to_run(
     requested: Mapping[str, tuple[Cell, Description]], finished: set[str], other_cells: Iterable[Description]
 ) -> tuple[dict[Cell, Cell], int]:
-    """The cells to run, each with the cell of the study that it is for, and the number of cells that need no run."""
+    """Return the cells to run, each with the study's cell that it is for, and the number of cells that need no run."""
     missing = [pair for digest, pair in requested.items() if digest not in finished]
     held: dict[Key, Held] = {key_of(description): {} for _, description in missing}
     for description in itertools.chain((requested[digest][1] for digest in finished), other_cells) if missing else ():
@@ -129,7 +129,7 @@ def _to_run(
 
 
 def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
-    """The runs of a cell that are not held, in as few cells as possible; they count as held from then on."""
+    """Return the runs of a cell that are not held, in as few cells as possible; they count as held from then on."""
     metrics = dict(zip(_metrics(description), cell.metrics, strict=True))
     seeds: dict[tuple[MetricKey, ...], list[int]] = {}  # by the metrics that they lack
     for seed in cell.seeds:
@@ -149,7 +149,7 @@ def _match(description: Description) -> Key:
 
 
 def key_of(description: Description) -> Key:
-    """The key of cells that differ only in their seeds and metrics."""
+    """Return the key of cells that differ only in their seeds and metrics."""
     files = (description.files.get(key) for key in description.run_files())
     return (*_match(description), *_length(description), description.device, *files)
 
@@ -163,7 +163,7 @@ def _metrics(description: Description) -> list[MetricKey]:
 
 
 def _asked_for(descriptions: Iterable[Description]) -> tuple[dict[Key, set[int]], dict[Key, set[MetricKey]]]:
-    """All seeds and metrics that are asked for, by the match played."""
+    """Return all seeds and metrics that are asked for, by the match played."""
     seeds: dict[Key, set[int]] = defaultdict(set)
     metrics: dict[Key, set[MetricKey]] = defaultdict(set)
     for description in descriptions:
@@ -206,7 +206,7 @@ def _check_lengths(store: Store, requested: Iterable[Description], other_cells: 
 
 
 def _stale(requested: Iterable[Description], other_cells: Mapping[str, Description]) -> dict[str, list[str]]:
-    """The cells that were made from files whose content has changed, each with the names of these files."""
+    """Return the cells that were made from files whose content has changed, each with the names of these files."""
     files: dict[Key, dict[str, str]] = {}
     for description in requested:
         if description.files:

@@ -56,7 +56,7 @@ class TimeEstimate(NamedTuple):
 
 
 def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, float]:
-    """The approximate microseconds that each cell takes; games whose shapes are not known are built to find out."""
+    """Return the approximate microseconds that each cell takes; games of unknown shapes are built."""
     shapes = dict(shapes or {})
     costs: dict[tuple[str, tuple[str, ...]], float] = {}  # of a round per run
     works = {}
@@ -74,13 +74,13 @@ def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, f
 
 
 def _cost(cell: Cell, shape: tuple[int, ...]) -> float:
-    """The approximate microseconds of a round per run, by the costs that the learners declare."""
+    """Return the approximate microseconds of a round per run, by the costs that the learners declare."""
     joint = math.prod(shape)
     return sum(parse_learner(spec).cost(own, joint // own) for spec, own in zip(cell.players, shape, strict=True))
 
 
 def declared_range(match: Match, runs: int) -> tuple[float, float]:
-    """The least and the most seconds that a match takes, by the costs that its learners declare."""
+    """Return the least and the most seconds that a match takes, by the costs that its learners declare."""
     seconds = 1e-6 * match.rounds * (_ROUND + runs * match.cost())
     return seconds / _DECLARED, seconds * _DECLARED
 
@@ -124,7 +124,7 @@ def _is_small(shape: tuple[int, ...]) -> bool:
 
 
 def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
-    """The seconds that cells take, as far as the time for samples allows; failing cells are left out."""
+    """Return the seconds that cells take, as far as the time for samples allows; failing cells are left out."""
     seconds: dict[Cell, float] = {}
     ends = time.perf_counter() + _BOX
     with suppress(LateError), within(_BOX):
@@ -137,7 +137,7 @@ def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
 
 
 def _seconds(cell: Cell, shape: tuple[int, ...], ends: float) -> float:
-    """The seconds of a cell, from a sample: its fixed cost, and that of each round."""
+    """Return the seconds of a cell, from a sample: its fixed cost, and that of each round."""
     small = _is_small(shape)
     sample = shape if small else tuple(min(own, _MOST_ACTIONS) for own in shape)
     game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, sample))
@@ -165,7 +165,7 @@ def _seconds(cell: Cell, shape: tuple[int, ...], ends: float) -> float:
 
 
 def disk_use(study: Study) -> int:
-    """The approximate size of the results in bytes: eight per number, which zstd hardly reduces."""
+    """Return the approximate size of the results in bytes: eight per number, which zstd hardly reduces."""
     total = 0
     for cell in study.cells:
         recorded = len(recorded_rounds(cell.record, cell.rounds))

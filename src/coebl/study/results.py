@@ -79,7 +79,7 @@ class Results:
     # Records
 
     def records(self) -> list[CellRecord]:
-        """The records of the cells that are finished now, sorted by match and seeds."""
+        """Return the records of the cells that are finished now, sorted by match and seeds."""
         stamp = self._stamp()
         if stamp is None or stamp != self._listed_at:
             present = self.store.digests()
@@ -92,7 +92,7 @@ class Results:
         return self._records
 
     def _stamp(self) -> int | None:
-        """The time of the last change of the folder; None if so recent that another change may have the same time."""
+        """Return the time of the folder's last change; None if so recent that another change may have the same time."""
         try:
             changed = os.stat(self.store.folder / "cells").st_mtime_ns
         except OSError:
@@ -100,16 +100,16 @@ class Results:
         return changed if time.time_ns() - changed > _RECENT else None
 
     def seconds(self) -> float:
-        """The time that the cells took, all workers together."""
+        """Return the time that the cells took, all workers together."""
         return sum(sum(record.seconds.values()) for record in self.records())
 
     def versions(self) -> dict[str, list[str]]:
-        """The versions that cells were made with, by package that numbers may depend on."""
+        """Return the versions that cells were made with, by package that numbers may depend on."""
         pairs = sorted({pair for record in self.records() for pair in record.versions.items()})
         return {package: [version for _, version in made] for package, made in groupby(pairs, key=itemgetter(0))}
 
     def notices(self) -> list[str]:
-        """Warnings for readers who compare these results with others."""
+        """Return warnings for readers who compare these results with others."""
         versions, devices = self.versions(), self.devices()
         kinds, writers = versions.get("exp and log", []), versions.get("coebl", [])
         notices = [f"the cells were run on a GPU ({device})" for device in devices if device != "cpu"]
@@ -128,7 +128,7 @@ class Results:
         return notices
 
     def devices(self) -> list[str]:
-        """The devices that cells were run on: "cpu", or the names of GPUs."""
+        """Return the devices that cells were run on: "cpu", or the names of GPUs."""
         return sorted(
             {
                 record.versions.get("device", "cuda") if record.description.device == "cuda" else "cpu"
@@ -137,7 +137,7 @@ class Results:
         )
 
     def kinds(self) -> dict[str, Kind]:
-        """The kind of each learner, by how much it sees; unregistered learners of older cells are left out."""
+        """Return the kind of each learner, by how much it sees; unregistered learners of older cells are left out."""
         known = known_to(self)
         specs = dict.fromkeys(spec for record in self.records() for spec in record.players)
         return {spec: kind for spec in specs if (kind := learner_words(spec, known).kind) is not None}
@@ -148,22 +148,22 @@ class Results:
         return list(dict.fromkeys(metric for record in self.records() for metric in record.metrics))
 
     def matches(self) -> list[MatchName]:
-        """The game and the players of every match with a finished cell."""
+        """Return the game and the players of every match with a finished cell."""
         return list(dict.fromkeys(MatchName(record.game, *record.players) for record in self.records()))
 
     def runtimes(self) -> dict[MatchKey, Runtimes]:
-        """The hitting times of every match whose runs end at a condition."""
+        """Return the hitting times of every match whose runs end at a condition."""
         return read_runtimes(self.last([HittingTime.name])) if HittingTime.name in self.metrics else {}
 
     def condition(self) -> str:
-        """The condition at which runs end, with their budgets, in words; "" if they end after their last round."""
+        """Return the condition that ends runs, with their budgets, in words; "" if they end after their last round."""
         ended = {(record.description.until, record.rounds) for record in self.records() if record.description.until}
         conditions = " or ".join(sorted({str(until) for until, _ in ended}))
         budgets = " or ".join(f"{rounds:,}" for rounds in sorted({rounds for _, rounds in ended}))
         return f"{conditions}, or after {budgets} rounds" if ended else ""
 
     def why_empty(self) -> str:
-        """The reason why there is nothing to show, though every filter names something present."""
+        """Return why there is nothing to show: no cell is finished, or none fits all filters."""
         if not self.records():
             return f"{self.store.folder}: {NOTHING_YET}"
         return f"no finished match fits all of these filters. See: coebl results {self.store.folder}"
@@ -179,7 +179,7 @@ class Results:
         noise: Specs = None,
         rounds: int | None = None,
     ) -> polars.DataFrame:
-        """Every run at its last round: one row per match and seed, as a Polars frame.
+        """Return every run at its last round: one row per match and seed, as a Polars frame.
 
         The columns are `game`, `players` (a list, in the order of the seats), `noise`, `rounds` (the length of the
         match), `seed`, then a column for each metric: null where the run has not recorded it. Rows are sorted by match
@@ -214,7 +214,7 @@ class Results:
         players: Sequence[Specs] | None = None,
         noise: Specs = None,
     ) -> polars.DataFrame:
-        """Every run at its recorded rounds: as `last`, with a column `round` after `seed` and a row for each of them.
+        """Return every run at its recorded rounds: as `last`, with a column `round` after `seed` and a row for each.
 
         Args:
             metrics: only these metrics, by name, and only runs that have recorded any of them.
@@ -256,7 +256,7 @@ class Results:
         self.store.remember()
 
     def _matching(self, game: Specs, players: Sequence[Specs], noise: Specs) -> list[CellRecord]:
-        """The records of the cells that fit; of matches with more seats than players are named, any may be there."""
+        """Return the records of the cells that fit; a seat beyond the named players may have any learner."""
         records = self.records()
         names = ["game", "noise", "row learner", "column learner"]
         names += [f"learner in seat {number}" for number in range(3, len(players) + 1)]
@@ -272,7 +272,7 @@ class Results:
         return records
 
     def lazy(self) -> polars.LazyFrame:
-        """All stored tables as one lazy Polars frame with the columns of `curves`.
+        """Return all stored tables as one lazy Polars frame with the columns of `curves`.
 
         It reads from the files only what a query needs, unchecked; a run that overlapping cells hold appears twice.
         """
@@ -298,7 +298,7 @@ class Results:
         game: Specs = None,
         players: Sequence[Specs] | None = None,
     ) -> list[SummaryRow]:
-        """Mean and interval over seeds of each match and metric, at one round, by default the last of each match.
+        """Return the mean and interval over seeds of each match and metric, at one round, by default the last.
 
         If a value is infinite so is the mean, and there is no interval: its ends and the sd are NaN. Of runs that end
         at a condition, the mean of `hitting_time` is the expected running time, with a bootstrap interval, and that of
@@ -340,7 +340,7 @@ class Results:
     def compare(
         self, a: str, b: str, metric: str | None = None, game: Specs = None, margin: float | None = None
     ) -> Comparison:
-        """Two learners, paired by seed and in both seats: see `coebl.evidence.compare.compare`.
+        """Compare two learners, paired by seed and in both seats: see `coebl.evidence.compare.compare`.
 
         Args:
             a: the spec of a learner.
@@ -361,7 +361,7 @@ class Results:
         noise: str | None = None,
         sweep: bool = False,
     ) -> Figure:
-        """The curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
+        """Draw the curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
 
         Filters are specs, as in `last`. By default the metric is the pseudo-regret or the payoff, or in a study of only
         self-play the first one that is about both players. Of runs that end at a condition it is `hitting_time`: the
@@ -389,7 +389,7 @@ class Results:
         return plot_panels(self, metric, matches, all(record.description.record == "log" for record in cells), noise)
 
     def _telling_metric(self, cells: list[CellRecord]) -> str:
-        """The metric to draw if none is named: times, the pseudo-regret, or in self-play one about both players."""
+        """Return the metric to draw by default: times, the pseudo-regret, or in self-play one about both players."""
         present = list(dict.fromkeys(metric for record in cells for metric in record.metrics))
         if not present:
             raise InputError(self.why_empty())
@@ -423,7 +423,7 @@ def _read_valid(read: Callable[..., Any], digest: str, *options: Any) -> Any:
 
 
 def _label(record: CellRecord, place: int) -> str:
-    """The game, the noise or a player of a record, by its place; "" for a seat that the game does not have."""
+    """Return the game, the noise or a player of a record, by its place; "" for a seat that the game does not have."""
     return "".join((record.game, record.noise, *record.players)[place : place + 1])
 
 
@@ -467,7 +467,7 @@ def _place(kind: str, spec: str) -> tuple[Any, ...]:
 
 
 def _columns(cells: list[CellRuns], numbers: dict[MatchKey, int]) -> dict[str, Any]:
-    """The columns of cells with the same metrics: run after run, round after round."""
+    """Return the columns of cells with the same metrics: run after run, round after round."""
     runs = [len(cell.seeds) for cell in cells]
     recorded = [len(cell.rounds) for cell in cells]
     matches = np.array([numbers[cell.record.match] for cell in cells], np.int64)
@@ -520,7 +520,7 @@ def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
 
 
 def _short_names(spec: str) -> set[str]:
-    """Other names for a spec that names a file, in lower case: its class or its file in place of both."""
+    """Return other names for a spec that names a file, in lower case: its class or its file in place of both."""
     parts = split_spec(spec)
     if not parts.file:
         return set()
@@ -529,6 +529,6 @@ def _short_names(spec: str) -> set[str]:
 
 
 def listed(present: Collection[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names, and how many more there are."""
     shown = ", ".join(list(present)[:8])
     return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import product
 from multiprocessing.reduction import ForkingPickler
 from queue import Empty, SimpleQueue
@@ -55,7 +54,7 @@ class RunSummary:
     notes: tuple[str, ...]  # of files that were set aside
     seconds: float  # that the run took
     left_alone: int = 0  # cells in the folder that the study does not ask for
-    used: int = 0  # stored cells that hold anything of what it asks for; in a study that has grown, perhaps in part
+    used: int = 0  # stored cells with runs that it asks for; in a study that has grown, perhaps in part
     causes: dict[str, int] = field(default_factory=dict)  # reasons of failures, each with its number of cells
 
 
@@ -181,7 +180,7 @@ def _check_usable(cells: Iterable[Cell]) -> None:
 
 
 def _shared_counter() -> Any:
-    """A number in which local processes add up their work; None if the system has no room for it."""
+    """Return a number in which local processes add up their work; None if the system has no room for it."""
     processes.start_tracker()
     try:
         return multiprocessing.get_context("spawn").Value("d", 0.0)
@@ -205,13 +204,12 @@ def _outcomes(
         for cell in cells:
             yield cell, play(cell, seconds, works[cell])
     else:
-        prepare = partial(processes.count_into, counter) if counter is not None else None
         with tempfile.TemporaryDirectory() as folder:
             stacks = {cell: f"{folder}/{number}" for number, cell in enumerate(cells)}
             attempt = 1
             while cells and attempt <= _ATTEMPTS:
                 crashed, finished = [], 0
-                with LocalPool(workers, prepare) as pool:
+                with LocalPool(workers, counter) as pool:
                     futures = {pool.submit(play, cell, seconds, works[cell], stacks[cell]): cell for cell in cells}
                     for cell, outcome in _completed(futures, seconds, pool, stacks, counter):
                         if isinstance(outcome, Failure) and outcome.cause == processes.CRASHED and attempt < _ATTEMPTS:
@@ -276,7 +274,7 @@ def _completed(
 
 
 def _can_travel(cells: Iterable[Cell]) -> bool:
-    """False if a cell has an object whose class no other process can import: that of a notebook or a script."""
+    """Return False if a cell has an object whose class no other process can import: that of a notebook or a script."""
     try:
         return all(b"__main__" not in bytes(ForkingPickler.dumps(cell.objects)) for cell in cells if cell.objects)
     except Exception:  # of user code
@@ -284,7 +282,7 @@ def _can_travel(cells: Iterable[Cell]) -> bool:
 
 
 def warm_up(cells: Iterable[Cell], shapes: Shapes | None = None) -> None:
-    """Compile what cells need into the cache, once for all workers; games of unknown shapes are built to find out."""
+    """Compile the kernels of cells into the cache, once for all workers; games of unknown shapes are built."""
     compile_normals()
     for name in {cell.game for cell in cells}:
         with suppress(Exception):  # a game that cannot be read: the run itself reports it

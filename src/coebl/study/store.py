@@ -59,7 +59,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], text: str) -> Store:
-        """The store of a study in a folder, new or continued; `text` is the study file of a new one."""
+        """Return the store of a study in a folder, new or continued; `text` is the study file of a new one."""
         store = cls(folder)
         _parse_toml(text, "the study's text")
         try:
@@ -75,7 +75,7 @@ class Store:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
-        """The store that is in a folder already."""
+        """Return the store that is in a folder already."""
         store = cls(folder)
         if not store._is_study():
             there = "this does not hold a study" if store.folder.is_dir() else "this is not a folder"
@@ -86,7 +86,7 @@ class Store:
     # The study's file
 
     def text(self) -> str:
-        """The study's file, as it was run last."""
+        """Return the study's file, as it was run last."""
         path = self.folder / "study.toml"
         try:
             return read_whole(path).decode("utf-8").replace("\r\n", "\n")
@@ -96,7 +96,7 @@ class Store:
             raise system_error(path, error) from None
 
     def study(self) -> dict[str, Any]:
-        """The study's file, parsed."""
+        """Return the study's file, parsed."""
         return _parse_toml(self.text(), str(self.folder / "study.toml"))
 
     def keep_text(self, text: str) -> None:
@@ -134,22 +134,22 @@ class Store:
         return self.words("name") or self.folder.resolve().name
 
     def words(self, key: str) -> str:
-        """The string that the study's file has under a key, such as title or description; "" if there is none."""
+        """Return the string under a key of the study's file, such as title or description; "" if there is none."""
         value = self.study().get(key)
         return value if isinstance(value, str) else ""
 
     # Cells
 
     def path(self, digest: str) -> Path:
-        """The path of the cell with this digest, once it is finished."""
+        """Return the path of the cell with this digest, once it is finished."""
         return self.folder / "cells" / f"{digest}.parquet"
 
     def paths(self) -> list[Path]:
-        """The files of all cells, valid or not, in the order of their names."""
+        """Return the files of all cells, valid or not, in the order of their names."""
         return [self.path(digest) for digest in self.digests()]
 
     def digests(self) -> list[str]:
-        """The names of all cells, valid or not, sorted."""
+        """Return the names of all cells, valid or not, sorted."""
         try:
             names = os.listdir(self.folder / "cells")
         except OSError:
@@ -170,7 +170,7 @@ class Store:
         return path
 
     def record(self, digest: str) -> CellRecord:
-        """The record of a cell, read once: a file never changes under its name.
+        """Return the record of a cell, read once: a file never changes under its name.
 
         Of a file that was not checked before, or is large, only the end is read: a flipped bit may go unnoticed.
         """
@@ -183,7 +183,7 @@ class Store:
         return self._records[digest]
 
     def runs(self, digest: str, metrics: Collection[str] | None = None, last: bool = False) -> CellRuns:
-        """The runs of a cell, with all metrics or those of these names, at all recorded rounds or at the last one.
+        """Return the runs of a cell, with all or some metrics, at all recorded rounds or at the last one.
 
         A file is checked in full once; for the last round it is not read again.
         """
@@ -195,7 +195,7 @@ class Store:
         return cell_file.last_runs(brief, record, metrics) if last else cell_file.read_runs(path, data, record, metrics)
 
     def _check(self, path: Path) -> tuple[bytes, Brief]:
-        """The content of a cell's file, every byte of which has been checked, now or before, and its brief."""
+        """Return the content of a cell's file, checked now or before, and its brief."""
         data = cell_file.read_data(path)
         brief = self._checked.find(path.stem, data)
         if brief is None:
@@ -208,7 +208,7 @@ class Store:
         self._checked.write()
 
     def finished(self, dry: bool = False) -> set[str]:
-        """The digests of all valid cells; every byte of every file is checked.
+        """Return the digests of all valid cells; every byte of every file is checked.
 
         Damaged and foreign files in cells/ are moved to set-aside/, and `notes` lists them with the reason; `dry` moves
         none. Files of another format are an error: they are valid, but this version of coebl does not read them.
@@ -284,7 +284,7 @@ class Store:
         return path
 
     def failures(self) -> list[dict[str, Any]]:
-        """The records of the cells that failed and have not been finished since, in the order of their digests."""
+        """Return the records of the cells that failed and have not been finished since, sorted by digest."""
         records = []
         for path in sorted((self.folder / "failed").glob("*.json")):
             record = None
@@ -351,7 +351,7 @@ def check_one_device(store: Store, descriptions: Iterable[Description]) -> None:
 
 
 def is_new(folder: Path) -> bool:
-    """True if there is nothing in a folder yet; one that cannot be read is reported by the store."""
+    """Return True if there is nothing in a folder yet; one that cannot be read is reported by the store."""
     try:
         return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
     except OSError:
@@ -388,7 +388,7 @@ def _parse_toml(text: str, owner: str) -> dict[str, Any]:
 
 
 def _plain(study: dict[str, Any]) -> str:
-    """A string that is equal for studies of equal cells, and different for 1, 1.0 and true."""
+    """Return a string that is equal for studies of equal cells, and different for 1, 1.0 and true."""
     kept = {key: value for key, value in study.items() if key not in _TEXTS}
     return json.dumps(kept, sort_keys=True, default=repr)
 
@@ -446,7 +446,7 @@ class RunLog:
             write_whole(path, before + json.dumps(line).encode() + b"\n", within=self.folder)
 
     def runs(self) -> list[dict[str, Any]]:
-        """The lines that `add` has kept; damaged ones are left out."""
+        """Return the lines that `add` has kept; damaged ones are left out."""
         path = self.folder / "runs.jsonl"
         try:
             lines = read_whole(path).decode("utf-8", "replace").splitlines()
@@ -459,5 +459,5 @@ class RunLog:
         return records
 
     def planned(self) -> int:
-        """The number of cells that the last run was to make or find; 0 if unknown."""
+        """Return the number of cells that the last run was to make or find; 0 if unknown."""
         return next((record["of"] for record in reversed(self.runs()) if "of" in record), 0)

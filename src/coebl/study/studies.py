@@ -48,7 +48,7 @@ _MANY_DOTS = re.compile(  # tomllib is slow with these
 )
 _TOKEN = re.compile(
     r"""
-    "{3} (?: \\. | [^\\] )*? "{3,5}     # strings over several lines, which may end in quotes of their own
+    "{3} (?: \\. | [^\\] )*? "{3,5}     # strings over several lines, which may end in quotes
     | '{3} .*? '{3,5}
     | " (?: \\. | [^"\\] )* "
     | ' [^']* '
@@ -171,7 +171,7 @@ class Study:
         return run(self, check_path("folder", folder), **options)
 
     def matches(self) -> list[MatchName]:
-        """The game and the players of every match, each once.
+        """Return the game and the players of every match, each once.
 
         >>> Study(games=["rps"], learners=["ucb", "exp3"], seeds=5, self_play=True).matches()
         [('rps', 'ucb', 'ucb'), ('rps', 'exp3', 'exp3')]
@@ -181,7 +181,7 @@ class Study:
     def select(self, matches: Iterable[MatchName], seeds: int | None = None) -> Study:
         """Return the study with fewer cells: those of these matches, and of seeds that are all below a number.
 
-        The cells keep their order and their seeds, so what is run of a selection is found by a run of the whole.
+        The cells keep their order and their seeds, so a run of the whole study finds the cells of a selection.
 
         >>> study = Study(games=["rps"], learners=["ucb", "exp3"], seeds=5)
         >>> [str(cell) for cell in study.select([("rps", "ucb", "exp3")]).cells]
@@ -199,7 +199,7 @@ class Study:
 
 
 def _as_contents(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of `Study` in the layout of a study file."""
+    """Return arguments of `Study` in the layout of a study file."""
     contents = {key: _as_list(value) for key, value in arguments.items() if key not in _MATCH_UPS}
     match_ups = {_MATCH_UPS[key]: _as_list(value) for key, value in arguments.items() if key in _MATCH_UPS}
     if isinstance(parts := contents.get("parts"), list):
@@ -215,11 +215,11 @@ def _as_list(value: Any) -> Any:
 
 
 def read_study(path: str | os.PathLike[str], device: Device | None = None) -> Study:
-    """The study in a file.
+    """Return the study in a file.
 
     Args:
-        path: of the file. What it names is looked for next to it.
-        device: takes the place of the one that the file names.
+        path: of the file. Files that it names are relative to its folder.
+        device: to use in place of the one in the file.
 
     >>> study = read_study("study.toml")
     >>> study.name, study.matches()
@@ -237,9 +237,9 @@ def read_study(path: str | os.PathLike[str], device: Device | None = None) -> St
 
 
 def parse_study(text: str, where: str = "study.toml", device: Device | None = None) -> Study:
-    """The study that the text of a file describes. Files that it names are relative to the file `where`.
+    """Return the study that the text of a file describes. Files that it names are relative to the file `where`.
 
-    A device takes the place of the one that the text names.
+    A device replaces the one in the text.
 
     >>> study = parse_study(EXAMPLE)
     >>> len(study.cells)
@@ -276,7 +276,7 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """The contents of a TOML file; an InputError of one line if it is not TOML, or nested too deep to be read."""
+    """Return the contents of a TOML file; an InputError if it is not TOML, or nested too deep to be read."""
     try:
         if _MANY_DOTS.search(text):
             raise RecursionError
@@ -307,7 +307,7 @@ def line_of(lines: Mapping[Place, int], place: Place) -> int:
 
 
 def key_lines(text: str) -> dict[Place, int]:
-    """The line of every key and of every element of an array in a TOML text, which tomllib does not report.
+    """Return the line of every key and of every element of an array in a TOML text, which tomllib does not report.
 
     >>> key_lines('a = [\\n  "x",\\n  "y"]\\n[b]\\nc.d = 1')
     {('a',): 1, ('a', 0): 2, ('a', 1): 3, ('b',): 4, ('b', 'c'): 5, ('b', 'c', 'd'): 5}
@@ -388,14 +388,14 @@ def key_lines(text: str) -> dict[Place, int]:
 
 
 def with_device(text: str, contents: Mapping[str, Any]) -> str:
-    """The text of a study with the device of its contents, so that the kept text names where it was run."""
+    """Return the text of a study with the device of its contents, so that the kept text names where it was run."""
     line = f'device = "{contents["device"]}"'
     changed, count = re.subn(r"^device[ \t]*=.*$", line, text, count=1, flags=re.MULTILINE)
     return _verified(changed if count else f"{line}\n{text}", contents)
 
 
 def _verified(text: str, contents: Mapping[str, Any]) -> str:
-    """A text that should have these contents, with its comments; one without them if it has not."""
+    """Return a text if it has these contents; otherwise one that has, without comments."""
     with suppress(tomllib.TOMLDecodeError):
         if tomllib.loads(text) == contents:
             return text
@@ -436,7 +436,7 @@ def keep_files(text: str, named: Mapping[str, Path]) -> tuple[str, dict[str, byt
 
 
 def as_toml(study: Mapping[str, Any]) -> str:
-    """A study as TOML, from the contents of its file; without its comments."""
+    """Return a study as TOML, from the contents of its file; without its comments."""
     return "".join(f"{json.dumps(key)} = {_value(value)}\n" for key, value in study.items())
 
 

@@ -44,7 +44,7 @@ CRASHED = "its process was killed, ran out of memory, or crashed in compiled cod
 MOST_SECONDS = 10**7  # the largest time limit of a cell: timers have limits
 _GRACE = 1.0  # seconds after which a cell that does not heed its interruption is ended
 _ROUNDS = 5  # of a rehearsal
-_TRIES = 3  # cells in which user code is rehearsed: what may fail in one of them only is left to the run
+_TRIES = 3  # cells in which user code is rehearsed; code that fails only in some of them is run
 _REHEARSAL = 10.0  # seconds that a try may take
 _STALL = 20.0  # seconds without progress after a worker died, after which the pool is replaced
 _ANSWER = 10  # seconds within which the scheduler of a cluster has to answer
@@ -70,25 +70,25 @@ class LateError(BaseException):
 
 
 def cores() -> int:
-    """The number of cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def starts_as_worker() -> bool:
-    """True in a new process that is still importing the script of its parent, which then ran a study unguarded."""
+    """Return True in a new process that is still importing the script of its parent: a study is run unguarded."""
     return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 
 class LocalPool:
     """A pool of fresh processes with one BLAS thread each, as a context: none of them outlives it.
 
-    There are as many as cores by default. Each calls `prepare` first, which has to be picklable.
+    There are as many as cores by default. They add the work of the cells that they play to `counter`.
     """
 
-    def __init__(self, workers: int | None = None, prepare: Callable[[], object] | None = None) -> None:
+    def __init__(self, workers: int | None = None, counter: Any = None) -> None:
         context = multiprocessing.get_context("spawn")
         self._pool = require("pebble").ProcessPool(
-            workers or cores(), initializer=_begin, initargs=(prepare,), context=context
+            workers or cores(), initializer=_begin, initargs=(counter,), context=context
         )
         self._seen: set[int | None] = set()  # processes that were alive
         self._lost = math.inf  # when one was missing first
@@ -130,7 +130,7 @@ class LocalPool:
 
 
 def start_tracker() -> None:
-    """Start the process of Python that removes semaphores, so that it survives the end of a terminal, as Ctrl-C.
+    """Start Python's process that removes semaphores, so that it survives Ctrl-C and the end of a terminal.
 
     It inherits that SIGHUP is blocked. This process must not ignore it meanwhile: it would be lost.
     """
@@ -168,14 +168,17 @@ def _interrupts_deferred() -> Iterator[None]:
             signal.raise_signal(came[0])
 
 
-def _begin(prepare: Callable[[], object] | None) -> None:
+_counter: Any = None  # of the work that all workers have done, shared with the parent
+
+
+def _begin(counter: Any) -> None:
     """Leave interrupts to the parent, end when it ends for any reason, and use a single core."""
+    global _counter
+    _counter = counter
     for name in ("SIGINT", "SIGHUP"):
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_IGN)
     require("threadpoolctl").threadpool_limits(1)
-    if prepare is not None:
-        prepare()
     parent = multiprocessing.parent_process()
 
     def follow() -> None:
@@ -187,14 +190,6 @@ def _begin(prepare: Callable[[], object] | None) -> None:
 
 
 # Cells
-
-_counter: Any = None  # of the work that all workers have done, shared with the parent
-
-
-def count_into(counter: Any) -> None:
-    """Add the work that this process does from now on to a number that it shares with its parent."""
-    global _counter
-    _counter = counter
 
 
 def play(cell: Cell, seconds: float | None = None, work: float = 0.0, stack: str | None = None) -> CellFile | Failure:
@@ -232,7 +227,7 @@ def _load_modules() -> None:
 
 
 def failure_of_process(cell: Cell, seconds: float | None, stack: str | None) -> Failure:
-    """The failure of a cell whose process has died."""
+    """Return the failure of a cell whose process has died."""
     text = Path(stack).read_text("utf-8", "replace") if stack and Path(stack).exists() else ""
     cause = _late(seconds, _place_in_stack(cell, text)) if text else CRASHED
     return Failure(cause, f"{cause}\n{text}")
@@ -287,7 +282,7 @@ def _in_main_thread() -> bool:
 
 
 def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure:
-    """The failure of a cell: the error on one line, with the place in user code that led to it."""
+    """Return the failure of a cell: the error on one line, with its place in user code."""
     text = "".join(traceback.format_exception(error))
     if isinstance(error, LateError):
         return Failure(_late(seconds, _place_of(cell, error.__traceback__)), text)
@@ -302,7 +297,7 @@ def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure
 
 
 def _user_files(cell: Cell) -> dict[Path, str]:
-    """The Python files that a cell names."""
+    """Return the Python files that a cell names."""
     return {Path(name).resolve(): name for spec in cell.specs for name in files_in(spec)}
 
 
@@ -311,7 +306,7 @@ def _late(seconds: float | None, place: str) -> str:
 
 
 def _place_of(cell: Cell, trace: TracebackType | None) -> str:
-    """The last function of a user's file that was running, with the line at which it begins, or the players.
+    """Return the last function of a user's file that was running, with the line at which it begins, or the players.
 
     The line within the function is chance; with the first line, equal causes are counted as one.
     """
@@ -337,7 +332,7 @@ def _place_in_stack(cell: Cell, stack: str) -> str:
 
 
 def user_cells(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
-    """A few cells for each spec that names a user's file, which differ in their games or seats, in the given order."""
+    """Return a few cells for each spec that names a user's file, with different games or seats, in the given order."""
     chosen: dict[str, dict[tuple[str, bool], Cell]] = {}
     for cell in cells:
         for spec in cell.specs:
@@ -377,7 +372,7 @@ def _rehearse_apart(cell: Cell) -> Failure | None:
 
 
 def _rehearse(cell: Cell) -> Failure | None:
-    """Play the first rounds of a cell, for a seed or two: the failure, or None."""
+    """Play the first rounds of a cell with one or two seeds, and return its failure, or None."""
 
     def stop(_: int) -> None:
         raise EnoughError
@@ -415,7 +410,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
         _knock(address)
         client = distributed.Client(address, timeout=_ANSWER)
         yield client.get_executor()
-    except Exception as error:  # what greets as no scheduler does leads to any of them
+    except Exception as error:  # a server that is no scheduler may lead to any of them
         if client is not None:
             raise
         raise ClusterError(
@@ -428,11 +423,11 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
 
 def _knock(address: str) -> None:
-    """Reject an address where the server does not greet as a scheduler does: the client would hang."""
+    """Reject an address whose server does not send the greeting of a scheduler: the client would hang."""
     scheme, _, rest = address.rpartition("://")
     host, _, port = rest.rpartition(":")
     if scheme not in ("", "tcp") or not host or not port.isdigit():
-        return  # the client knows about the others
+        return  # the client handles the others
     with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER) as connection:
         connection.settimeout(_ANSWER)
         if not connection.recv(1):
