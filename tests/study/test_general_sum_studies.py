@@ -227,14 +227,14 @@ def test_the_page_shows_matches_of_any_number_of_seats(folder, tmp_path, coebl):
     assert "player1, player2, player3 in Jordan’s game" in page or "player3 in Jordan&#39;s game" in page
     content = read_content(Results(folder), ["payoff", "payoff:3", "pseudo_regret"], Presentation("general"))
     specs = [learner["spec"] for learner in content.learners]
-    jordan = [(specs[match["row"]], specs[match["column"]]) for match in content.matches[_place(content, "jordan")]]
+    jordan = [(specs[match.row], specs[match.column]) for match in content.matches[_place(content, "jordan")]]
     others = ["exp3 v exp3", "exp3 v hedge", "hedge v exp3", "hedge v hedge"]
     ours = {(first, other) for first in ("exp3", "hedge") for other in others}
     alone = {("exp3", "exp3 v exp3"): ("exp3", "exp3"), ("hedge", "hedge v hedge"): ("hedge", "hedge")}
     assert {*jordan} == {alone.get(match, match) for match in ours}
     title = next(learner["title"] for learner in content.learners if learner["spec"] == "exp3 v hedge")
     assert title == "Exp3 v Hedge"
-    decided = {match["decided"] for match in content.matches[_place(content, "chicken")]}
+    decided = {match.decided for match in content.matches[_place(content, "chicken")]}
     assert decided == {"untested"}  # no metric has a sign for the player who is ahead
     assert content.table_metric == "pseudo_regret"
 
