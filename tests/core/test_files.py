@@ -11,16 +11,25 @@ from coebl.core.files import read_whole, write_whole
 from coebl.study import Results, Store, read_study
 
 
-def test_text_and_bytes(tmp_path):
+def test_text_and_bytes_are_written_with_the_usual_permissions(tmp_path):
+    (tmp_path / "usual").touch()
     for durable, data, content in ((False, "é", "é".encode()), (True, b"new", b"new")):
         assert write_whole(tmp_path / "text", data, durable=durable) == tmp_path / "text"
         assert (tmp_path / "text").read_bytes() == content
-    assert [path.name for path in tmp_path.iterdir()] == ["text"]
+        assert (tmp_path / "text").stat().st_mode == (tmp_path / "usual").stat().st_mode
+    assert {path.name for path in tmp_path.iterdir()} == {"text", "usual"}
 
 
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+@pytest.mark.parametrize("function", ["fsync", "replace"])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, function):
+    def fail(*arguments):
+        if function == "replace":
+            assert arguments[0].parent == tmp_path  # a rename is atomic only within a folder
+            assert arguments[0].read_text() == "new"
+        raise OSError(28, "No space left on device")
+
     (tmp_path / "file").write_text("old")
-    monkeypatch.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(os, function, fail)
     with pytest.raises(InputError, match=r"file cannot be written \(No space left on device\)"):
         write_whole(tmp_path / "file", "new", durable=True)
     assert (tmp_path / "file").read_text() == "old"
@@ -59,7 +68,7 @@ def test_rejections_name_the_path_and_the_repair(tmp_path, name, message):
         write_whole(tmp_path / name, "x")
 
 
-def test_what_would_never_end_is_not_read(tmp_path):
+def test_pipes_and_devices_are_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "endless").symlink_to("/dev/zero")
     for name in ("pipe", "endless"):
@@ -78,7 +87,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
 
 
 def test_the_pipe_of_a_shell_is_read(tmp_path):
-    """As a shell has it for <(command)."""
+    """A shell passes such a pipe for <(command)."""
     reading, writing = os.pipe()
     timer = threading.Timer(0.2, lambda: (os.write(writing, b"late"), os.close(writing)))
     timer.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,8 @@ def test_games_that_differ_are_unequal(other: Any) -> None:
     assert Game(WIDE) != other
 
 
-def test_shape_value_and_solution() -> None:
+def test_the_solution_is_computed_once() -> None:
     game = Game(WIDE)
-    assert game.shape == (2, 3)
-    assert game.value == pytest.approx(1.5, abs=1e-9)
-    np.testing.assert_allclose(game.solution.row, [0.25, 0.75], atol=1e-9)
     np.testing.assert_allclose(game.solution.column, [0.5, 0.5, 0], atol=1e-9)
     assert game.solution is game.solution
 
@@ -110,21 +108,6 @@ def test_str_of_a_large_game_shows_its_corner() -> None:
     assert [line.strip() for line in lines[14:]] == ["..."]
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (["a"], "row_labels has 1 labels; accepted: 2, one per action."),
-        (["a", "a"], "row_labels has 'a' twice; accepted: labels that all differ."),
-        (["a", 1], "row_labels is ['a', 1]; accepted: a list of 2 strings."),
-        ("ab", "row_labels is 'ab'; accepted: a list of 2 strings."),
-    ],
-)
-def test_bad_labels_are_rejected(labels: Any, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        Game(WIDE, row_labels=labels)
-    assert str(caught.value) == message
-
-
 def test_a_data_frame_brings_its_labels() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(WIDE, index=["up", "down"], columns=[10, 20, 30])
@@ -159,24 +142,19 @@ def test_labels_and_names_cannot_reach_the_terminal_raw() -> None:
 
 
 def test_payoff_range() -> None:
-    assert Game(WIDE).payoff_range == (0.0, 5.0)
+    assert Game(WIDE).payoff_range == Game(WIDE, payoff_range=(0, 5)).payoff_range == (0.0, 5.0)
     assert Game([[2, 2]]).payoff_range == (2.0, 3.0)  # never empty
-    assert Game(WIDE, payoff_range=(0, 5)).payoff_range == (0.0, 5.0)
+    for limits in [(1, 5), (0, 4), (5, 0), (0, np.inf), (np.nan, 5)]:
+        message = rf"is \({limits[0]:g}, {limits[1]:g}\); accepted: low < high with every .* which lie in 0 \.\. 5"
+        with pytest.raises(InputError, match=f"^payoff_range {message}"):
+            Game(WIDE, payoff_range=limits)
+    others: list[Any] = [3, (1, 2, 3), ("a", "b")]
+    for other in others:
+        with pytest.raises(InputError, match=r"^payoff_range is .*; accepted: two numbers, \(low, high\)\."):
+            Game(WIDE, payoff_range=other)
 
 
-@pytest.mark.parametrize(
-    ("payoff_range", "message"),
-    [
-        *(
-            (limits, rf"is \({limits[0]:g}, {limits[1]:g}\); accepted: low < high with every .* which lie in 0 \.\. 5")
-            for limits in [(1, 5), (0, 4), (5, 0), (0, np.inf), (np.nan, 5)]
-        ),
-        *((limits, r"is .*; accepted: two numbers, \(low, high\)\.") for limits in [3, (1, 2, 3), ("a", "b")]),
-    ],
-)
-def test_a_payoff_range_that_does_not_hold_the_payoffs_is_rejected(payoff_range: Any, message: str) -> None:
-    with pytest.raises(InputError, match=f"payoff_range {message}"):
-        Game(WIDE, payoff_range=payoff_range)
+THREE_AXES = "payoff has 3 dimensions; accepted: a matrix, one row per action of the row player."
 
 
 @pytest.mark.parametrize(
@@ -186,41 +164,39 @@ def test_a_payoff_range_that_does_not_hold_the_payoffs_is_rejected(payoff_range:
         ([[1, -np.inf], [3, 4]], "payoff[0][1] is -inf; accepted: finite numbers."),
         ([[]], "payoff has shape (1, 0); accepted: at least one row and one column."),
         (np.zeros((0, 3)), "payoff has shape (0, 3); accepted: at least one row and one column."),
-        (
-            [[1, 2], [3]],
-            "payoff has rows of 1 to 2 entries; accepted: rows of one length. Fill in the missing entries.",
-        ),
+        ([[1, 2], [3]], "payoff has rows of 1 to 2 entries; accepted: rows of one length. Fill in the missing entr"),
         ([[1, 2], 3], "payoff has rows of 0 to 2 entries; accepted: rows of one length."),
         ([1, 2, 3], "payoff has 1 dimension; accepted: a matrix"),
         (7, "payoff has 0 dimensions; accepted: a matrix"),
         ([[[1, 2]]], "payoff has 3 dimensions; accepted: a matrix"),
-        (
-            np.zeros((2, 3, 2)),
-            "payoff has 3 dimensions; accepted: a matrix, one row per action of the row player. Pass a pair of "
-            "matrices, the payoffs of each player, as a tuple: Game((A, B)).",
-        ),
-        (
-            np.zeros((5, 2, 2)),
-            "payoff has 3 dimensions; accepted: a matrix, one row per action of the row player. Pass one matrix per "
-            "game. To solve a batch of matrices, call maximin.",
-        ),
+        (np.zeros((2, 3, 2)), f"{THREE_AXES} Pass a pair of matrices, the payoffs of each player, as a tuple: Game"),
+        (np.zeros((5, 2, 2)), f"{THREE_AXES} Pass one matrix per game. To solve a batch of matrices, call maximin."),
         ([[1, "x"]], "payoff[0][1] is 'x'; accepted: numbers. Replace it with a number."),
         ("rock", "payoff is 'rock'; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."),
         ({"a": 1}, "payoff is {'a': 1}; accepted: a matrix of numbers"),
         ([[10**400]], "payoff holds a number too large for a float; divide the payoffs by a constant."),
         ([[-1e308, 1e308]], "payoff spans -1e+308 to 1e+308, more than a float can hold; divide the payoffs"),
-        (
-            np.broadcast_to(0.0, (10_000, 5_001)),
-            "payoff has 10000 x 5001 entries; accepted: at most 50,000,000 in all.",
-        ),
+        (np.broadcast_to(0.0, (10_000, 5_001)), "payoff has 10000 x 5001 entries; accepted: at most 50,000,000 in all"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # the range overflows: that is the point
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # the case in which the range overflows
 def test_bad_payoffs_are_rejected(payoff: Any, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"^{re.escape(message)}.*$"):  # one line
         Game(payoff)
-    assert str(caught.value).startswith(message)
-    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a"], "row_labels has 1 labels; accepted: 2, one per action."),
+        (["a", "a"], "row_labels has 'a' twice; accepted: labels that all differ."),
+        (["a", 1], "row_labels is ['a', 1]; accepted: a list of 2 strings."),
+        ("ab", "row_labels is 'ab'; accepted: a list of 2 strings."),
+    ],
+)
+def test_bad_labels_are_rejected(labels: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        Game(WIDE, row_labels=labels)
 
 
 @pytest.mark.parametrize(
@@ -257,12 +233,9 @@ def test_many_equilibria_are_found(payoff: Any, player: str) -> None:
     assert verdict.reason.endswith("and still earn the value")
 
 
-def test_the_reason_names_actions_by_their_labels() -> None:
+def test_reasons_name_labels_and_a_near_tie_has_no_answer() -> None:
     game = Game([[0, 0, 1], [-1, -2, 0]], column_labels=["left", "middle", "right"])
     assert "the probability of action left " in game.unique_equilibrium.reason
-
-
-def test_a_near_tie_has_no_verdict() -> None:
     verdict = Game([[1.0, 1.0 + 1e-8], [0.0, 0.0]]).unique_equilibrium
     assert verdict.answer == "unknown"
     assert "too close to zero to tell from rounding" in verdict.reason

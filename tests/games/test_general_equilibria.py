@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,15 +19,27 @@ def pair(m, n, seed):
 
 
 def earned(game, strategies):
-    """What each player earns, by enumeration of joint actions."""
+    """Return the payoff of each player, by enumeration of joint actions."""
     total = np.zeros(len(strategies))
-    for at in itertools.product(*map(range, game.shape)):
-        total += np.prod([x[a] for x, a in zip(strategies, at, strict=True)]) * np.array([p[at] for p in game.payoffs])
+    for joint in itertools.product(*map(range, game.shape)):
+        chance = np.prod([strategy[action] for strategy, action in zip(strategies, joint, strict=True)])
+        total += chance * np.array([payoff[joint] for payoff in game.payoffs])
     return total
 
 
+def if_played(game, seat, strategies):
+    """Return the payoff of each action of a player against the strategies of the others, by enumeration."""
+    tried = [[*strategies[:seat], own, *strategies[seat + 1 :]] for own in np.eye(game.shape[seat])]
+    return np.array([earned(game, others)[seat] for others in tried])
+
+
+def gains(game, strategies):
+    """Return the gain of each player's best deviation, by enumeration."""
+    return [if_played(game, seat, strategies).max() for seat in range(len(game.shape))] - earned(game, strategies)
+
+
 def gains_by_advice(game, joint, coarse):
-    """What each deviation gains: from every advised action to every other one, or from all of them to one."""
+    """Return the gain of each deviation: from an advised action to another, or if coarse, from all actions to one."""
     found = []
     for seat, count in enumerate(game.shape):
         for other, advised in itertools.product(range(count), [None] if coarse else range(count)):
@@ -39,6 +52,41 @@ def gains_by_advice(game, joint, coarse):
     return np.array(found)
 
 
+def pure_equilibria(game):
+    best = [payoff >= payoff.max(axis=seat, keepdims=True) - 1e-12 for seat, payoff in enumerate(game.payoffs)]
+    return set(map(tuple, np.argwhere(np.all(best, axis=0)).tolist()))
+
+
+def mixed(*texts):
+    return [np.array([float(Fraction(part)) for part in text.split()]) for text in texts]
+
+
+PURE = {
+    "prisoners-dilemma": {(1, 1)},
+    "stag-hunt": {(0, 0), (1, 1)},
+    "chicken": {(0, 1), (1, 0)},
+    "battle-of-the-sexes": {(0, 0), (1, 1)},
+    "coordination:n=4": {(i, i) for i in range(4)},
+    "shapley": set(),
+    "travellers-dilemma": {(0, 0)},
+    "travellers-dilemma:high=100,low=3,bonus=1.5": {(0, 0)},
+    "cournot": {(4, 4), (3, 5), (5, 3)},
+    "bertrand": {(0, 0), (1, 1)},
+    "first-price-auction": {(3, 2), (3, 3), (4, 3)},
+    "jordan": set(),
+    "congestion": {(0, 0, 1), (0, 1, 0), (1, 0, 0)},
+    "public-goods": {(0, 0, 0)},
+    "public-goods:players=4,tokens=2,factor=3.5": {(0, 0, 0, 0)},
+}
+MIXED = [  # strategies and payoffs
+    ("stag-hunt", mixed("3/4 1/4", "3/4 1/4"), [3, 3]),
+    ("chicken", mixed("2/3 1/3", "2/3 1/3"), [14 / 3, 14 / 3]),
+    ("battle-of-the-sexes", mixed("3/5 2/5", "2/5 3/5"), [6 / 5, 6 / 5]),
+    ("coordination", mixed("1/2 0 1/2", "1/2 0 1/2"), [1 / 2, 1 / 2]),
+    ("coordination", mixed("1/3 1/3 1/3", "1/3 1/3 1/3"), [1 / 3, 1 / 3]),
+    ("shapley", mixed("1/3 1/3 1/3", "1/3 1/3 1/3"), [1 / 3, 1 / 3]),
+    ("jordan", mixed("1/2 1/2", "1/2 1/2", "1/2 1/2"), [0, 0, 0]),
+]
 KNOWN = {  # payoffs of all equilibria
     "prisoners-dilemma": [(1, 1)],
     "stag-hunt": [(4, 4), (3, 3), (3, 3)],
@@ -48,6 +96,18 @@ KNOWN = {  # payoffs of all equilibria
     "shapley": [(1 / 3, 1 / 3)],
     "travellers-dilemma:high=5": [(2, 2)],
 }
+
+
+@pytest.mark.parametrize("spec", PURE)
+def test_pure_equilibria_are_those_of_the_docstring(spec):
+    assert pure_equilibria(parse_game(spec)) == PURE[spec]
+
+
+@pytest.mark.parametrize(("spec", "strategies", "paid"), MIXED)
+def test_mixed_equilibria_are_those_of_the_docstring(spec, strategies, paid):
+    game = parse_game(spec)
+    np.testing.assert_allclose(gains(game, strategies), 0, atol=1e-12)
+    np.testing.assert_allclose(earned(game, strategies), paid)
 
 
 @pytest.mark.parametrize("spec", KNOWN)
@@ -64,13 +124,8 @@ def test_no_deviation_gains_and_their_number_is_odd(m, n):
         found = game.equilibria()
         assert len(found) % 2 == 1  # as in every game that is not degenerate
         for profile in found:
-            base = earned(game, profile.strategies)
-            np.testing.assert_allclose(profile.payoffs, base, atol=1e-12)
-            for seat, count in enumerate(game.shape):
-                for action in range(count):
-                    others = list(profile.strategies)
-                    others[seat] = np.eye(count)[action]
-                    assert earned(game, others)[seat] <= base[seat] + 1e-8
+            np.testing.assert_allclose(profile.payoffs, earned(game, profile.strategies), atol=1e-12)
+            assert gains(game, profile.strategies).max() <= 1e-8
 
 
 def test_a_zero_sum_game_has_the_equilibrium_of_the_solver():
@@ -82,14 +137,13 @@ def test_a_zero_sum_game_has_the_equilibrium_of_the_solver():
     assert Game((matrix, -matrix)).correlated().payoffs == pytest.approx((solution.value, -solution.value), abs=1e-6)
 
 
-def test_what_actions_earn_is_by_enumeration():
+def test_payoffs_of_actions_and_strategies_are_those_by_enumeration():
     game = TensorGame(CUBES)
     random = np.random.default_rng(2)
     strategies = [random.dirichlet(np.ones(count)) for count in game.shape]
     np.testing.assert_allclose(game.expected(strategies), earned(game, strategies))
-    for seat, count in enumerate(game.shape):
-        tried = [[*strategies[:seat], np.eye(count)[a], *strategies[seat + 1 :]] for a in range(count)]
-        np.testing.assert_allclose(game.against(seat, strategies), [earned(game, one)[seat] for one in tried])
+    for seat in range(3):
+        np.testing.assert_allclose(game.against(seat, strategies), if_played(game, seat, strategies))
 
 
 @pytest.mark.parametrize("coarse", [False, True])
@@ -137,12 +191,10 @@ def test_advice_pays_the_most_that_any_cell_does(spec):
     assert sum(game.correlated().payoffs) == pytest.approx(1)
 
 
-def test_what_is_too_large_or_has_more_players_is_rejected():
+def test_large_games_and_games_of_more_players_are_rejected():
     with pytest.raises(InputError, match=r"^jordan has 3 players; Nash equilibria are listed for two\. Use correlated"):
         parse_game("jordan").equilibria()
-    with pytest.raises(
-        InputError, match=r"^pair is 9 x 9, too large to try all supports; accepted: up to 20,000 pairs"
-    ):
+    with pytest.raises(InputError, match=r"^pair is 9 x 9, too large to try all supports; accepted: up to 20,000 pai"):
         pair(9, 9, 0).equilibria()
     with pytest.raises(InputError, match=r"has 390,625 joint actions; accepted: at most 100,000\."):
         parse_game("public-goods:players=8,tokens=4").correlated()
@@ -159,10 +211,10 @@ def test_the_command_prints_them(coebl):
 
 
 def distance_by_enumeration(game, joint, coarse):
-    """The least total variation from joint play to an equilibrium, at the corners of all pieces on which it is linear.
+    """Return the total variation from joint play to the nearest equilibrium, which is a corner of linear pieces.
 
-    A corner is where as many of these meet as it has degrees of freedom: a deviation gains nothing, a joint action is
-    not played, a joint action is played as often as it was.
+    At a corner, as many of these hold as there are degrees of freedom: a deviation gains nothing, a joint action is not
+    played, a joint action is played as often as in the joint play.
     """
     cells = joint.size
     units = np.eye(cells).reshape(cells, *game.shape)
@@ -223,32 +275,29 @@ def test_the_distance_of_a_result_is_that_of_its_counts():
     game = parse_game("chicken")
     for count, distance in zip(result.kept["counts"], found.distance, strict=True):
         assert distance == pytest.approx(distance_by_enumeration(game, count / 80, False), abs=1e-8)
-    zero_sum = simulate(Game([[3, 0, 5], [1, 2, 4]]), "exp3", "ucb", rounds=80, seeds=2, keep=["counts"])
-    pair = simulate(
-        Game(([[3, 0, 5], [1, 2, 4]], [[-3, 0, -5], [-1, -2, -4]])), "exp3", "ucb", rounds=80, seeds=2, keep=["counts"]
+    payoff = np.array([[3, 0, 5], [1, 2, 4]])
+    zero_sum, tensors = (
+        simulate(same, "exp3", "ucb", rounds=80, seeds=2, keep=["counts"]).distance_to_correlated().distance
+        for same in (Game(payoff), Game((payoff, -payoff)))
     )
-    np.testing.assert_allclose(zero_sum.distance_to_correlated().distance, pair.distance_to_correlated().distance)
+    np.testing.assert_allclose(zero_sum, tensors)
+
+
+CHICKEN = parse_game("chicken")
+
+
+def distance_of(game, **options):
+    return simulate(game, "exp3", "ucb", rounds=9, seeds=1, **options).distance_to_correlated()
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: simulate("chicken", "exp3", "ucb", rounds=9, seeds=1).distance_to_correlated(),
-            "has no counts of joint",
-        ),
-        (
-            lambda: parse_game("chicken").distance_to_correlated([1, 2]),
-            "joint is [1, 2]; accepted: numbers >= 0 of shape (2",
-        ),
-        (lambda: parse_game("chicken").distance_to_correlated(np.zeros((2, 2))), "of shape (2, 2), not all of them 0."),
-        (lambda: parse_game("chicken").distance_to_correlated([[1, -1], [1, 1]]), "accepted: numbers >= 0"),
-        (
-            lambda: simulate(
-                "drifting:game=rps,every=4", "exp3", "ucb", rounds=9, seeds=1, keep=["counts"]
-            ).distance_to_correlated(),
-            "has payoffs that change",
-        ),
+        (lambda: distance_of("chicken"), "has no counts of joint"),
+        (lambda: distance_of("drifting:game=rps,every=4", keep=["counts"]), "has payoffs that change"),
+        (lambda: CHICKEN.distance_to_correlated([1, 2]), "joint is [1, 2]; accepted: numbers >= 0 of shape (2"),
+        (lambda: CHICKEN.distance_to_correlated(np.zeros((2, 2))), "of shape (2, 2), not all of them 0."),
+        (lambda: CHICKEN.distance_to_correlated([[1, -1], [1, 1]]), "accepted: numbers >= 0"),
     ],
 )
 def test_play_without_a_distance_is_rejected_in_one_line(call, message):

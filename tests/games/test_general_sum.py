@@ -1,84 +1,22 @@
 """Games of any sum and any number of players: payoffs, noise, files, and the equilibria that the catalogue states."""
 
 import copy
-import itertools
 import pickle
-from fractions import Fraction
+import re
 
 import numpy as np
 import pytest
 
 from coebl import Game, read_game, write_game
 from coebl.core.errors import InputError
-from coebl.games import AnyGame, TensorGame, ZeroSumGame, parse_game, parse_zero_sum
+from coebl.games import AnyGame, TensorGame, ZeroSumGame, parse_game
 from coebl.games.noise import parse_noise
 
 A, B = [[3.0, 0.0, 5.0], [1.0, 2.0, -4.0]], [[-1.0, 7.0, 2.0], [0.5, 0.25, 9.0]]
 CUBES = np.random.default_rng(5).normal(size=(3, 2, 3, 4))
 
 
-def earned(game, strategies):
-    """What each player earns with these mixed strategies, by enumeration."""
-    total = np.zeros(len(strategies))
-    for joint in itertools.product(*map(range, game.shape)):
-        chance = np.prod([strategy[action] for strategy, action in zip(strategies, joint, strict=True)])
-        total += chance * np.array([payoff[joint] for payoff in game.payoffs])
-    return total
-
-
-def gains(game, strategies):
-    """What the best deviation of each player gains, by enumeration."""
-    base = earned(game, strategies)
-    found = []
-    for seat, count in enumerate(game.shape):
-        tried = [[*strategies[:seat], np.eye(count)[action], *strategies[seat + 1 :]] for action in range(count)]
-        found.append(max(earned(game, other)[seat] for other in tried) - base[seat])
-    return np.array(found)
-
-
-def pure_equilibria(game):
-    joints = itertools.product(*map(range, game.shape))
-    return {
-        joint
-        for joint in joints
-        if all(
-            payoff[joint] >= max(payoff[(*joint[:seat], other, *joint[seat + 1 :])] for other in range(count)) - 1e-12
-            for seat, (payoff, count) in enumerate(zip(game.payoffs, game.shape, strict=True))
-        )
-    }
-
-
-def mixed(*texts):
-    return [np.array([float(Fraction(part)) for part in text.split()]) for text in texts]
-
-
-PURE = {
-    "prisoners-dilemma": {(1, 1)},
-    "stag-hunt": {(0, 0), (1, 1)},
-    "chicken": {(0, 1), (1, 0)},
-    "battle-of-the-sexes": {(0, 0), (1, 1)},
-    "coordination:n=4": {(i, i) for i in range(4)},
-    "shapley": set(),
-    "travellers-dilemma": {(0, 0)},
-    "travellers-dilemma:high=100,low=3,bonus=1.5": {(0, 0)},
-    "cournot": {(4, 4), (3, 5), (5, 3)},
-    "bertrand": {(0, 0), (1, 1)},
-    "first-price-auction": {(3, 2), (3, 3), (4, 3)},
-    "jordan": set(),
-    "congestion": {(0, 0, 1), (0, 1, 0), (1, 0, 0)},
-    "public-goods": {(0, 0, 0)},
-    "public-goods:players=4,tokens=2,factor=3.5": {(0, 0, 0, 0)},
-}
-MIXED = [  # strategies, and what they pay
-    ("stag-hunt", mixed("3/4 1/4", "3/4 1/4"), [3, 3]),
-    ("chicken", mixed("2/3 1/3", "2/3 1/3"), [14 / 3, 14 / 3]),
-    ("battle-of-the-sexes", mixed("3/5 2/5", "2/5 3/5"), [6 / 5, 6 / 5]),
-    ("coordination", mixed("1/2 0 1/2", "1/2 0 1/2"), [1 / 2, 1 / 2]),
-    ("coordination", mixed("1/3 1/3 1/3", "1/3 1/3 1/3"), [1 / 3, 1 / 3]),
-    ("shapley", mixed("1/3 1/3 1/3", "1/3 1/3 1/3"), [1 / 3, 1 / 3]),
-    ("jordan", mixed("1/2 1/2", "1/2 1/2", "1/2 1/2"), [0, 0, 0]),
-]
-PAYOFFS = [  # joint actions, and what they pay
+PAYOFFS = [  # joint actions and their payoffs
     ("prisoners-dilemma", (0, 1), (0, 5)),
     ("chicken", (0, 1), (2, 7)),
     ("battle-of-the-sexes", (0, 0), (3, 2)),
@@ -95,18 +33,6 @@ PAYOFFS = [  # joint actions, and what they pay
     ("congestion", (1, 1, 1), (-6, -6, -6)),
     ("public-goods", (1, 0, 1), (4 / 3, 7 / 3, 4 / 3)),
 ]
-
-
-@pytest.mark.parametrize("spec", PURE)
-def test_pure_equilibria_are_those_of_the_docstring(spec):
-    assert pure_equilibria(parse_game(spec)) == PURE[spec]
-
-
-@pytest.mark.parametrize(("spec", "strategies", "paid"), MIXED)
-def test_mixed_equilibria_are_those_of_the_docstring(spec, strategies, paid):
-    game = parse_game(spec)
-    np.testing.assert_allclose(gains(game, strategies), 0, atol=1e-12)
-    np.testing.assert_allclose(earned(game, strategies), paid)
 
 
 @pytest.mark.parametrize(("spec", "joint", "paid"), PAYOFFS)
@@ -162,7 +88,7 @@ def test_views_have_the_joint_actions_of_the_others():
     assert game.ranges == tuple((cube.min(), cube.max()) for cube in CUBES)
 
 
-def test_the_security_strategy_is_that_of_the_own_payoffs():
+def test_the_security_strategy_depends_only_on_the_payoffs_of_the_player():
     game = Game((A, B))
     assert game.security("row").value == Game(A).value
     assert game.security("column").value == pytest.approx(Game(np.transpose(B)).value)
@@ -210,7 +136,7 @@ def test_opposite_noise_is_that_of_the_zero_sum_game():
     ],
     ids=repr,
 )
-def test_json_keeps_all_and_nfg_the_payoffs(game, tmp_path):
+def test_json_keeps_everything_and_nfg_the_payoffs(game, tmp_path):
     write_game(game, tmp_path / "game.json")
     assert read_game(tmp_path / "game.json") == game
     assert parse_game(tmp_path / "game.json").name == game.name
@@ -254,35 +180,15 @@ def test_gambit_writes_three_players_and_pairs(tmp_path):
         ({"payoff_ranges": [None, (0, 1)]}, "payoff_ranges[1] is (0, 1); accepted: low < high with every payoff"),
         ({"noise_between": "shared"}, "noise_between is 'shared'; accepted: independent, common."),
         ({"noise_between": "opposite"}, "opposite is for two players whose payoffs add up to 0."),
-    ],
-)
-def test_mistakes_are_one_line(arguments, message):
-    with pytest.raises(InputError) as caught:
-        TensorGame(**{"payoffs": (A, B), **arguments})
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
         ("permuted:game=chicken", "chicken is not a zero-sum game of two players, which is needed here; play it with"),
         ("travellers-dilemma:high=2", "travellers-dilemma: low is 2; accepted: less than high, 2."),
         ("public-goods:players=8,tokens=9", "8 players with 10 actions have 100,000,000 joint actions; accepted: at"),
         ("first-price-auction:values=3", "first-price-auction: values has 1 numbers; accepted: two to eight."),
     ],
 )
-def test_specs_that_are_rejected(spec, message):
-    with pytest.raises(InputError) as caught:
-        parse_game(spec)
-    assert message in str(caught.value)
-
-
-def test_a_seat_has_a_name():
-    with pytest.raises(InputError, match=r"seat is 'left'; accepted: row, column\."):
-        parse_game("chicken").own_view("left")
-    with pytest.raises(InputError, match="is not a zero-sum game"):
-        parse_zero_sum((A, B))
+def test_mistakes_are_one_line(arguments, message):
+    with pytest.raises(InputError, match=f"^.*{re.escape(message)}.*$"):
+        parse_game(arguments) if isinstance(arguments, str) else TensorGame(**{"payoffs": (A, B), **arguments})
 
 
 def test_tables_are_for_people():

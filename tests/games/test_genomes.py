@@ -1,4 +1,4 @@
-"""Every oracle of a game of genomes against the matrix of all genomes; masks; what is rejected."""
+"""Every oracle of a game of genomes against the matrix of all genomes; masks; mistakes."""
 
 import time
 from itertools import product
@@ -40,30 +40,16 @@ def game_of(spec, n):
 
 
 def atoms(policy):
-    """The probability of each genome, by the definition."""
-    chances = []
-    for genome in product((0, 1), repeat=len(policy)):
-        chances.append(np.prod([p if bit else 1 - p for p, bit in zip(policy, genome, strict=True)]))
-    return np.array(chances)
+    """Return the probability of each genome, by the definition."""
+    return np.array([np.prod(chances) for chances in product(*((1 - p, p) for p in policy))])
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("n", [1, 2, 5, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("spec", [*SPECS, "count", "function"])
 def test_oracles_agree_with_the_matrix_of_all_genomes(spec, n):
-    check_by_enumeration(game_of(spec, n), seed=n)
-
-
-@pytest.mark.parametrize("spec", [*SPECS, "count", "function"])
-@pytest.mark.slow
-def test_oracles_agree_with_the_matrix_of_eight_genes(spec):
-    check_by_enumeration(game_of(spec, 8), seed=8)
-
-
-def check_by_enumeration(game, seed):
-    random = np.random.default_rng(seed)
+    game, random = game_of(spec, n), np.random.default_rng(n)
     dealt = game.dealt([41])
-    n, matrix = game.n, dealt.to_matrix()
-    payoff = matrix.payoff
+    payoff = dealt.to_matrix().payoff
     scale = float(np.abs(payoff).max()) or 1.0
     assert game.value == pytest.approx(solve(payoff).value, abs=1e-8 * scale)
     row, column = random.uniform(size=(2, 3, 4, n))  # three rounds of four runs
@@ -137,43 +123,35 @@ def test_a_count_game_with_a_mixed_equilibrium():
     assert not cycle.unknown
 
 
+FOUR = parse_game("bilinear:n=4")
+PAIRS = np.ones((2, 3, 12))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: parse_game("bilinear:n=0"), "bilinear: n is 0; accepted: an integer, 1 .. 5000."),
         (lambda: GenomeGame(0, payoff_range=(0, 1)), "n is 0; accepted: an integer, 1 .. 100,000."),
         (lambda: CountGame([[0, 1]]), "payoff has shape (1, 2); accepted: (n + 1, n + 1), for counts 0 .. n."),
+        (lambda: FOUR.masked([0, 1, 1], [0] * 4), "the mask of row is [0, 1, 1]; accepted: 4 bits, each 0 or 1."),
+        (lambda: FOUR.masked([0, 1, 1, 2], [0] * 4), "the mask of row is [0, 1, 1, 2]; accepted: 4 bits, each 0 or 1."),
+        (lambda: FOUR.masked([0] * 4, [[0], []]), "the mask of column is [[0], []]; accepted: 4 bits, each 0 or 1."),
         (
-            lambda: parse_game("bilinear:n=4").masked([0, 1, 1], [0, 0, 0, 0]),
-            "the mask of row is [0, 1, 1]; accepted: 4 bits, each 0 or 1.",
-        ),
-        (
-            lambda: parse_game("bilinear:n=4").masked([0, 1, 1, 2], [0, 0, 0, 0]),
-            "the mask of row is [0, 1, 1, 2]; accepted: 4 bits, each 0 or 1.",
-        ),
-        (
-            lambda: parse_game("bilinear:n=2").masked([0, 1], [[0, 1], [1]]),
-            "the mask of column is [[0, 1], [1]]; accepted: 2 bits, each 0 or 1.",
-        ),
-        (
-            lambda: parse_game("bilinear:n=2").masked(np.zeros((2, 2)), np.zeros((3, 2))),
+            lambda: FOUR.masked(np.zeros((2, 4)), np.zeros((3, 4))),
             "the masks are of 2 and 3 runs; accepted: as many for row as for column.",
         ),
-        (
-            lambda: parse_game("bilinear:n=4").payoffs(np.ones(3), np.ones(4)),
-            "x has shape (3,); accepted: genomes of 4 genes.",
-        ),
+        (lambda: FOUR.payoffs(np.ones(3), np.ones(4)), "x has shape (3,); accepted: genomes of 4 genes."),
         (
             lambda: parse_game("bilinear:n=40").to_matrix(),
             "bilinear:n=40 has 2^40 genomes; accepted for a matrix: at most 10 genes.",
         ),
         (
-            lambda: FunctionGame(lambda x, y: x - y, 12, name="mine").payoffs(np.ones((3, 12)), np.ones((3, 12))),
+            lambda: FunctionGame(lambda x, y: x - y, 12, name="mine").payoffs(*PAIRS),
             "mine returned an array of shape (3, 12) for 3 pairs of genomes; accepted: (3,), a payoff per pair. "
             "Sum over the last axis.",
         ),
         (
-            lambda: FunctionGame(lambda x, y: x[:, 0] * np.nan, 12, name="mine").payoffs(np.ones(12), np.ones(12)),
+            lambda: FunctionGame(lambda x, y: x[:, 0] * np.nan, 12, name="mine").payoffs(*PAIRS),
             "mine returned the payoff nan; accepted: numbers in its payoff range, -1 .. 1. Scale it, or return "
             "FunctionGame(payoff, n, payoff_range=(low, high)).",
         ),

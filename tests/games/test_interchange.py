@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,28 +29,74 @@ THREE = TensorGame(
 )
 
 
-def library(name: str) -> Any:
+MODULES = {"openspiel": "pyspiel", "nashpy": "nashpy", "gambit": "pygambit", "quantecon": "quantecon.game_theory"}
+
+
+def import_library(name: str) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what they warn of while they are imported is not ours
+        warnings.simplefilter("ignore")  # warnings of their imports are not ours
         return pytest.importorskip(name)
 
 
-pyspiel = pytest.fixture(lambda: library("pyspiel"), name="pyspiel")
-nashpy = pytest.fixture(lambda: library("nashpy"), name="nashpy")
-pygambit = pytest.fixture(lambda: library("pygambit"), name="pygambit")
-quantecon = pytest.fixture(lambda: library("quantecon.game_theory"), name="quantecon")
+pyspiel = pytest.fixture(lambda: import_library("pyspiel"), name="pyspiel")
+nashpy = pytest.fixture(lambda: import_library("nashpy"), name="nashpy")
+pygambit = pytest.fixture(lambda: import_library("pygambit"), name="pygambit")
 
 
-def test_openspiel_round_trip(pyspiel: Any) -> None:
-    theirs = GAME.to_openspiel()
-    assert isinstance(theirs, pyspiel.MatrixGame)
-    assert (theirs.num_rows(), theirs.num_cols()) == (2, 3)
-    assert theirs.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM
-    assert (theirs.row_utility(0, 2), theirs.col_utility(0, 2)) == (5.25, -5.25)
-    assert (theirs.row_action_name(1), theirs.col_action_name(1)) == ("down", "mid dle")
-    back = Game.from_openspiel(theirs)
-    assert back == GAME
-    assert back.name == "lopsided"
+def payoffs_at(library: str, theirs: Any, joint: tuple[int, ...]) -> list[float]:
+    """Return the payoff of each player in a joint action, from the library's own object."""
+    if library == "openspiel":
+        if len(joint) == 2:
+            return [theirs.row_utility(*joint), theirs.col_utility(*joint)]
+        return [theirs.player_utility(player, list(joint)) for player in range(len(joint))]
+    if library == "nashpy":
+        return [matrix[joint] for matrix in theirs.payoff_matrices]
+    if library == "gambit":
+        return [float(table[joint]) for table in theirs.to_arrays(dtype=float)]
+    return list(theirs[joint])
+
+
+@pytest.mark.parametrize("game", [GAME, GENERAL, THREE], ids=lambda game: game.name)
+@pytest.mark.parametrize(("library", "module"), MODULES.items())
+def test_round_trips(library: str, module: str, game: Game | TensorGame) -> None:
+    import_library(module)
+    if (library, game) == ("nashpy", THREE):
+        with pytest.raises(InputError, match=r"three has 3 players; Nashpy has games of two. Use to_gambit\(\)"):
+            game.to_nashpy()
+        return
+    theirs = getattr(game, f"to_{library}")()
+    for joint in np.ndindex(*game.shape):
+        assert payoffs_at(library, theirs, joint) == [payoff[joint] for payoff in game.payoffs]
+    back = getattr(type(game), f"from_{library}")(theirs)
+    np.testing.assert_array_equal(back.payoffs, game.payoffs)
+    keeps_names = library in ("openspiel", "gambit")
+    numbers = tuple(tuple(map(str, range(count))) for count in game.shape)
+    assert (back.name, back.labels) == ((game.name, game.labels) if keeps_names else ("game", numbers))
+    assert back.seats == (game.seats if library == "gambit" else TensorGame(game.payoffs).seats)
+    if library == "nashpy":
+        theirs.payoff_matrices[0][0, 0] = 99
+        assert game.payoffs[0][0, 0] == 3  # it is not shared
+
+
+@pytest.mark.parametrize("library", ["nashpy", "quantecon"])
+@pytest.mark.parametrize("game", [GAME, GENERAL], ids=lambda game: game.name)
+def test_equilibria_are_those_of_the_library(library: str, game: Game | TensorGame) -> None:
+    imported = import_library(MODULES[library])
+    theirs = getattr(game, f"to_{library}")()
+    pairs = theirs.support_enumeration() if library == "nashpy" else imported.support_enumeration(theirs)
+    ours = [(game.solution.row, game.solution.column)] if game is GAME else [p.strategies for p in game.equilibria()]
+    found, expected = (sorted(np.concatenate(pair).tolist() for pair in both) for both in (ours, pairs))
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_gambit_finds_the_value(pygambit: Any) -> None:
+    theirs = GAME.to_gambit()
+    assert theirs.is_const_sum
+    result = pygambit.nash.lp_solve(theirs, rational=False)
+    # The first is version 17, the second is 16.
+    single = hasattr(result, "equilibrium")
+    value = result.equilibrium.payoffs["row"] if single else result.equilibria[0].payoff("row")
+    assert float(value) == pytest.approx(GAME.value, abs=1e-9)
 
 
 def test_openspiel_by_name(pyspiel: Any) -> None:
@@ -107,42 +152,11 @@ def test_an_openspiel_that_cannot_convert(pyspiel: Any, monkeypatch: pytest.Monk
         Game.from_openspiel("kuhn_poker")
 
 
-def test_nashpy_round_trip(nashpy: Any) -> None:
-    theirs = GAME.to_nashpy()
-    assert isinstance(theirs, nashpy.Game)
-    np.testing.assert_array_equal(theirs.payoff_matrices[0], GAME.payoff)
-    np.testing.assert_array_equal(theirs.payoff_matrices[1], -GAME.payoff)
-    assert Game.from_nashpy(theirs) == Game(GAME.payoff)
-    row, column = next(iter(theirs.support_enumeration()))
-    assert theirs[row, column][0] == pytest.approx(GAME.value, abs=1e-9)
-    np.testing.assert_allclose(GAME.solution.row, row, atol=1e-9)
-    np.testing.assert_allclose(GAME.solution.column, column, atol=1e-9)
-    theirs.payoff_matrices[0][0, 0] = 99
-    assert GAME.payoff[0, 0] == 3  # it is not shared
-
-
 def test_nashpy_game_of_one_matrix_and_of_constant_sum(nashpy: Any) -> None:
     assert Game.from_nashpy(nashpy.Game([[1, 2, 3]])) == Game([[1, 2, 3]])
     assert Game.from_nashpy(nashpy.Game([[1, 2, 3]], [[4, 3, 2]])) == Game([[1, 2, 3]])
     with pytest.raises(InputError, match=r"the Nashpy game is not constant-sum: .* row 0, column 2 to 6"):
         Game.from_nashpy(nashpy.Game([[1, 2, 3]], [[4, 3, 3]]))
-
-
-def test_gambit_round_trip(pygambit: Any) -> None:
-    theirs = GAME.to_gambit()
-    assert isinstance(theirs, pygambit.Game)
-    assert theirs.is_const_sum
-    row, column = (np.array(table, dtype=float) for table in theirs.to_arrays(dtype=float))
-    np.testing.assert_array_equal(row, GAME.payoff)
-    np.testing.assert_array_equal(column, -GAME.payoff)
-    back = Game.from_gambit(theirs)
-    assert back == GAME
-    assert back.name == "lopsided"
-    result = pygambit.nash.lp_solve(theirs, rational=False)
-    # The first is version 17, the second is 16.
-    single = hasattr(result, "equilibrium")
-    value = result.equilibrium.payoffs["row"] if single else result.equilibria[0].payoff("row")
-    assert float(value) == pytest.approx(GAME.value, abs=1e-9)
 
 
 def test_gambit_rejects_a_label_in_our_words(pygambit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,10 +203,9 @@ def test_gambit_games_that_are_not_two_player_constant_sum(pygambit: Any) -> Non
 
 
 def test_openspiel_games_that_are_not_zero_sum(pyspiel: Any) -> None:
-    theirs = GENERAL.to_openspiel()
-    assert theirs.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM
-    assert (theirs.row_utility(0, 2), theirs.col_utility(0, 2)) == (5.25, -2)
-    assert TensorGame.from_openspiel(theirs) == GENERAL
+    utilities = pyspiel.GameType.Utility
+    assert GAME.to_openspiel().get_type().utility == utilities.ZERO_SUM
+    assert GENERAL.to_openspiel().get_type().utility == utilities.GENERAL_SUM
     dilemma = TensorGame.from_openspiel("matrix_pd")
     assert dilemma.labels[0] == ("Cooperate", "Defect")
     [equilibrium] = dilemma.equilibria()
@@ -203,15 +216,6 @@ def test_openspiel_games_that_are_not_zero_sum(pyspiel: Any) -> None:
         np.testing.assert_array_equal(own, jordan)
 
 
-def test_openspiel_games_of_three_players(pyspiel: Any) -> None:
-    theirs = THREE.to_openspiel()
-    assert list(theirs.shape()) == [2, 3, 4]
-    assert theirs.player_utility(1, [1, 2, 3]) == THREE.payoffs[1][1, 2, 3]
-    back = TensorGame.from_openspiel(theirs)
-    assert (back.name, back.labels) == ("three", THREE.labels)
-    np.testing.assert_array_equal(back.payoffs, THREE.payoffs)
-
-
 def test_openspiel_trees_of_three_players_become_tensors(pyspiel: Any) -> None:
     tree = pyspiel.convert_to_turn_based(THREE.to_openspiel())
     np.testing.assert_array_equal(TensorGame.from_openspiel(tree).payoffs, THREE.payoffs)
@@ -219,80 +223,35 @@ def test_openspiel_trees_of_three_players_become_tensors(pyspiel: Any) -> None:
         TensorGame.from_openspiel("kuhn_poker(players=3)")
 
 
-def test_nashpy_games_that_are_not_zero_sum(nashpy: Any) -> None:
-    theirs = GENERAL.to_nashpy()
-    np.testing.assert_array_equal(theirs.payoff_matrices, GENERAL.payoffs)
-    assert TensorGame.from_nashpy(theirs) == TensorGame(GENERAL.payoffs)
-    ours = [np.concatenate(profile.strategies) for profile in GENERAL.equilibria()]
-    found = [np.concatenate(pair) for pair in theirs.support_enumeration()]
-    np.testing.assert_allclose(sorted(map(list, ours)), sorted(map(list, found)), atol=1e-9)
-    with pytest.raises(InputError, match=r"three has 3 players; Nashpy has games of two. Use to_gambit\(\)"):
-        THREE.to_nashpy()
+@pytest.mark.parametrize(
+    ("library", "accepted"),
+    [
+        ("openspiel", "a pyspiel.Game, or the name of one"),
+        ("nashpy", "a nashpy.Game"),
+        ("gambit", "a pygambit.Game"),
+        ("quantecon", "a quantecon.game_theory.NormalFormGame"),
+    ],
+)
+def test_other_objects_are_rejected(library: str, accepted: str) -> None:
+    import_library(MODULES[library])
+    with pytest.raises(InputError, match=rf"game is \[\[1, 2\]\]; accepted: {accepted}"):
+        getattr(Game, f"from_{library}")([[1, 2]])
 
 
-@pytest.mark.parametrize("game", [GENERAL, THREE], ids=lambda game: game.name)
-def test_gambit_games_of_any_sum_and_number_of_players(game: TensorGame, pygambit: Any) -> None:
-    theirs = game.to_gambit()
-    np.testing.assert_array_equal([np.array(t, dtype=float) for t in theirs.to_arrays(dtype=float)], game.payoffs)
-    back = TensorGame.from_gambit(theirs)
-    assert back == game
-    assert back.name == game.name
-
-
-@pytest.mark.parametrize("game", [GENERAL, THREE], ids=lambda game: game.name)
-def test_quantecon_round_trip(game: TensorGame, quantecon: Any) -> None:
-    theirs = game.to_quantecon()
-    for joint in np.ndindex(*game.shape):
-        np.testing.assert_array_equal(theirs[joint], [payoff[joint] for payoff in game.payoffs])
-    assert TensorGame.from_quantecon(theirs) == TensorGame(game.payoffs)
-    if game is GENERAL:
-        ours = [np.concatenate(profile.strategies) for profile in game.equilibria()]
-        found = [np.concatenate(pair) for pair in quantecon.support_enumeration(theirs)]
-        np.testing.assert_allclose(sorted(map(list, ours)), sorted(map(list, found)), atol=1e-9)
-
-
-def test_quantecon_games_of_zero_sum(quantecon: Any) -> None:
-    theirs = GAME.to_quantecon()
-    np.testing.assert_array_equal(theirs.players[1].payoff_array, -GAME.payoff.T)
-    assert Game.from_quantecon(theirs) == Game(GAME.payoff)
+def test_quantecon_games_of_three_players_are_not_zero_sum() -> None:
+    import_library("quantecon.game_theory")
     with pytest.raises(InputError, match="the QuantEcon game has 3 players; accepted: two"):
         Game.from_quantecon(THREE.to_quantecon())
 
 
-@pytest.mark.parametrize(
-    ("convert", "accepted"),
-    [
-        (Game.from_openspiel, "a pyspiel.Game, or the name of one"),
-        (Game.from_nashpy, "a nashpy.Game"),
-        (Game.from_gambit, "a pygambit.Game"),
-        (TensorGame.from_quantecon, "a quantecon.game_theory.NormalFormGame"),
-    ],
-)
-def test_other_objects_are_rejected(
-    convert: Callable[[Any], Game], accepted: str, pyspiel: Any, nashpy: Any, pygambit: Any, quantecon: Any
-) -> None:
-    with pytest.raises(InputError, match=rf"game is \[\[1, 2\]\]; accepted: {accepted}"):
-        convert([[1, 2]])
-
-
-@pytest.mark.parametrize(
-    ("name", "use"),
-    [
-        ("pyspiel", GAME.to_openspiel),
-        ("pyspiel", lambda: Game.from_openspiel("matrix_rps")),
-        ("nashpy", GAME.to_nashpy),
-        ("nashpy", lambda: Game.from_nashpy(None)),
-        ("pygambit", GAME.to_gambit),
-        ("pygambit", lambda: Game.from_gambit(None)),
-        ("quantecon", THREE.to_quantecon),
-        ("quantecon", lambda: TensorGame.from_quantecon(None)),
-    ],
-)
+@pytest.mark.parametrize(("library", "module"), MODULES.items())
 def test_a_missing_library_is_named_with_the_command(
-    name: str, use: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+    library: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (name, "quantecon.game_theory"):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError) as caught:
-        use()
-    assert str(caught.value) == f"this needs {name}; run: pip install 'coebl[interchange]'"
+    package = module.partition(".")[0]
+    for name in (package, module):
+        monkeypatch.setitem(sys.modules, name, None)
+    for use in (getattr(GAME, f"to_{library}"), lambda: getattr(Game, f"from_{library}")("matrix_rps")):
+        with pytest.raises(InputError) as caught:
+            use()
+        assert str(caught.value) == f"this needs {package}; run: pip install 'coebl[interchange]'"

@@ -52,12 +52,20 @@ def ragged():
     return [[1, 2], [3]]
 
 
+SHARED = Game([[3, 0], [1, 2]], name="shared")
+
+
+def shared(n: int) -> Game:
+    return SHARED
+
+
 class NotAFunction:
     pass
 
 
 constant = 3
 """
+USABLE = "It has: ladder, matrix, nothing, ragged, shared."
 
 
 @pytest.fixture
@@ -83,7 +91,7 @@ def test_a_file_does_not_hide_a_game_of_its_name(here: Path) -> None:
     assert parse_game("diagonal:2").spec == "diagonal:n=2"
 
 
-def test_a_function_of_a_users_own(here: Path) -> None:
+def test_a_function_in_a_file_is_a_game(here: Path) -> None:
     game = parse_game("own.py:ladder:3,step=0.5")
     np.testing.assert_array_equal(game.payoff, [[0, 0.5, 1], [1.5, 2, 2.5]])
     assert game.row_labels == ("up", "down")
@@ -98,24 +106,18 @@ def test_a_function_of_a_users_own(here: Path) -> None:
     ("text", "message"),
     [
         ("own.py:ladder:n=10", "own.py:ladder: n is 10; accepted: an integer, 1 .. 9."),
-        ("own.py:lader", "own.py has no game 'lader': did you mean 'ladder'? It has: ladder, matrix, nothing, ragged."),
-        ("own.py", "own.py does not say which game; accepted: own.py:Name. It has: ladder, matrix, nothing, ragged."),
+        ("own.py:lader", f"own.py has no game 'lader': did you mean 'ladder'? {USABLE}"),
+        ("own.py", f"own.py does not say which game; accepted: own.py:Name. {USABLE}"),
         ("own.py:nothing", "own.py:nothing returns None; accepted: a coebl.Game, or a matrix. Return one."),
         ("own.py:ragged", "payoff has rows of 1 to 2 entries"),
         ("own.py:constant", "own.py:constant: this is 3; accepted: a function that returns a coebl.Game, or a matrix."),
         ("own.py:NotAFunction", "accepted: a function that returns a coebl.Game, or a matrix."),
         ("own.py:not_annotated", "own.py:not_annotated: its parameter n=2 cannot be set by a spec; accepted: an annot"),
-        (
-            "own.py:not_a_number",
-            "its parameter n: list cannot be set by a spec; accepted: an annotation such as n: int",
-        ),
+        ("own.py:not_a_number", "its parameter n: list cannot be set by a spec; accepted: an annotation such as n: in"),
         ("own.py:any_number", "own.py:any_number: it takes *numbers: float; accepted: parameters that each have a na"),
         ("own.py:misspelt", "its annotations cannot be read (name 'integer' is not defined); correct them."),
         ("nowhere.py:ladder", "nowhere.py: no such file; accepted: path/to/file.py:Name."),
-        (
-            "game.xlsx",
-            "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg. Rename or convert the file.",
-        ),
+        ("game.xlsx", "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg. Rename or convert the fil"),
         ("games/mine", "games/mine: the suffix is ''; accepted: .csv, .npy, .json, .nfg. Rename or convert the file."),
         ("inspecton.csv", "inspecton.csv: there is no such file: did you mean 'inspection.csv'?"),
         ("folder", "folder: this is a folder; accepted: a file."),
@@ -125,7 +127,7 @@ def test_a_function_of_a_users_own(here: Path) -> None:
         ("a\0b.csv", "has the character NUL"),
     ],
 )
-def test_names_and_functions_that_are_no_games(here: Path, text: str, message: str) -> None:
+def test_names_and_functions_that_are_not_games_are_rejected(here: Path, text: str, message: str) -> None:
     Path("folder").mkdir()
     with pytest.raises(InputError) as caught:
         parse_game(text)
@@ -144,11 +146,8 @@ def test_a_matrix_is_a_game_wherever_a_spec_is_one(given):
     game = Match.of(given, "ucb", "exp3", 10, noise="none").game
     assert (game, game.spec) == (Game([[1, -1], [-1, 2]], noise="none"), None)
     assert str(simulate(given, "exp3", "exp3", rounds=5, seeds=2).match) == "game, exp3 v exp3, 5 rounds"
-
-
-def test_a_data_frame_keeps_its_labels():
-    frame = pytest.importorskip("pandas").DataFrame([[1, 2], [3, 0]], index=["up", "down"], columns=["left", "right"])
-    assert Match.of(frame, "ucb", "exp3", 10).game.row_labels == ("up", "down")
+    frame = pytest.importorskip("pandas").DataFrame(given, index=["up", "down"], columns=["left", "right"])
+    assert Match.of(frame, "ucb", "exp3", 10).game.labels == (("up", "down"), ("left", "right"))
 
 
 def test_specs_and_files_are_solved(here):
@@ -159,13 +158,8 @@ def test_specs_and_files_are_solved(here):
         solve("diagnal:3")
 
 
-def test_a_function_may_return_one_game_twice(tmp_path):
-    """The game it returns is left as it is: games are compared and hashed, and may be shared."""
-    text = (
-        "from coebl import Game\nSHARED = Game([[3, 0], [1, 2]], name='shared')\ndef made(n: int):\n    return SHARED\n"
-    )
-    file = tmp_path / "own.py"
-    file.write_text(text)
-    first, second = (parse_game(f"{file}:made:n={n}") for n in (1, 2))
-    assert (first.name, second.name) == ("own.py:made:n=1", "own.py:made:n=2")
+def test_a_function_may_return_one_game_twice(here):
+    """The game itself is not changed, since games are compared and hashed, and may be shared."""
+    first, second = (parse_game(f"own.py:shared:n={n}") for n in (1, 2))
+    assert (first.name, second.name) == ("own.py:shared:n=1", "own.py:shared:n=2")
     assert first == second
