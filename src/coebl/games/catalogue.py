@@ -30,7 +30,7 @@ from coebl.games.genomes import MOST_LISTED, GenomeGame
 from coebl.games.noise import NOISES
 from coebl.games.registry import GAMES, OtherGame, Seed, parse_matrix
 
-_MOST_ACTIONS = 2000  # of blotto, whose number of actions explodes: 2000 x 2000 payoffs take 32 MB
+_MOST_ACTIONS = 2000  # of blotto, whose number of actions grows fast: 2000 x 2000 payoffs take 32 MB
 
 # Parameters that several games have
 BitCount = Annotated[int, Range(1, MOST_COUNTED), "the number of bits of an action, at most 10 with space=indices"]
@@ -46,10 +46,9 @@ _RPS = ["rock", "paper", "scissors"]
 
 @GAMES.add("rps", title="Rock-paper-scissors")
 def rps() -> Game:
-    """The payoffs of the paper's table.
+    """The classic game, with the payoffs of the paper's table.
 
-    [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]: rock against paper pays the row player +1 there, the transpose of the usual
-    game.
+    [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]: rock against paper pays the row player 1, the transpose of the usual game.
     Value 0; x = y = (1/3, 1/3, 1/3), unique.
     """
     return Game([[0, 1, -1], [-1, 0, 1], [1, -1, 0]], row_labels=_RPS, column_labels=_RPS)
@@ -189,7 +188,7 @@ def kuhn_poker() -> Game:
 
 
 def _kuhn_hand(row: tuple[str, str], column: tuple[str, str], sign: int) -> int:
-    """Return what the row player wins with two plans; sign is 1 if the row player has the higher card, else -1."""
+    """Return the row player's payoff for two plans; sign is 1 if the row player has the higher card, else -1."""
     if row[0] == "bet":
         return 1 if column[1] == "fold" else 2 * sign
     if column[0] == "check":
@@ -201,7 +200,7 @@ def _kuhn_hand(row: tuple[str, str], column: tuple[str, str], sign: int) -> int:
 def hide_and_seek(
     weights: Annotated[tuple[float, ...], Range(0, open_low=True), "the prize of each place"] = (1.0, 2.0, 4.0),
 ) -> Game:
-    """The row player seeks, and finds a prize of the place's weight.
+    """The row player seeks, and wins the prize of the place in which the column player hides.
 
     diag(weights), the weights written 1/2/4. After von Neumann's game of the same name (1953).
     Value 1 / sum(1/w); x = y, in proportion to 1/w, unique.
@@ -211,7 +210,7 @@ def hide_and_seek(
 
 @GAMES.add("trap", title="Trap")
 def trap(r: Annotated[float, Range(-1, 1), "the payoff of the trap"] = 1.0) -> Game:
-    """A 2 x 2 game whose large payoff r is a trap, made against Thompson sampling.
+    """A 2 x 2 game whose large payoff r is a trap, designed to mislead Thompson sampling.
 
     [[r, 0], [0, -1]]: O'Donoghue, Lattimore and Osband (2021), equation (9).
     For r > 0: value 0, x = (1, 0), y = (0, 1), unique. For r = 0: value 0, x = (1, 0), any y.
@@ -225,10 +224,10 @@ def ito(
     family: Annotated[Literal[1, 2, 3, 4], "the number of the family"] = 1,
     epsilon: Annotated[float, Range(0, 1, open_low=True), "the small gap, e"] = 0.1,
 ) -> Game:
-    """Four 2 x 2 families that are easy or hard to learn, by the gaps of their equilibrium.
+    """Four families of 2 x 2 games that are easy or hard to learn, depending on the gaps at the equilibrium.
 
     They cover the four cases of the analysis of Ito, Luo, Tsuchiya and Wu (2025). The constants of the source could
-    not be checked: these are ours. All equilibria are unique. With e for epsilon:
+    not be checked: those here are ours. All equilibria are unique. With e for epsilon:
 
     1. [[0, e], [-e, 0]]: strict and pure, small gaps. Value 0, x = y = (1, 0).
     2. [[0, 1], [-e, 0]]: strict and pure, a small gap and a large one. Value 0, x = y = (1, 0).
@@ -287,7 +286,7 @@ def bilinear(
     beta: Annotated[Share, "the equilibrium share of ones of the row player"] = 0.5,
     mask: Mask = True,
 ) -> GenomeGame:
-    """Genomes that matter through their shares of ones, u and v: the payoff is (u - beta)(v - alpha).
+    """The payoff depends on the shares of ones of both genomes, u and v: it is (u - beta)(v - alpha).
 
     The game of the runtime papers, in units of shares.
     Value 0; every mixture with mean shares beta and alpha is an equilibrium.
@@ -342,9 +341,9 @@ def coverage(
 ) -> GenomeGame:
     """An attacker, the row player, hits some of n targets, and a defender covers some; both pay costs.
 
-    A target that is hit pays its value to the attacker, less what covering takes away: all of it on the target, and a
-    share `spill` on its two neighbours in a circle, split between them. Values are uniform on 0.5 .. 1.5, costs of
-    hitting 0.2 to 0.6 and of covering 0.1 to 0.4 times the value, all divided by n.
+    A target that is hit pays its value to the attacker. Covering a target takes away all of its value, and half a share
+    `spill` of the value of each of its two neighbours in a circle. Values are uniform on 0.5 .. 1.5, costs of hitting
+    0.2 to 0.6 and of covering 0.1 to 0.4 times the value, all divided by n.
     The value is that of a linear program.
     """
     random = np.random.default_rng(seed)

@@ -1,7 +1,7 @@
 """The catalogue of games that are not zero-sum.
 
-To add one, write a function here as in `coebl.games.catalogue`. Its docstring lists the equilibria, which
-`tests/games/test_general_sum.py` checks: x is the strategy of the row player, y that of the column player.
+To add one, write a function here, as in `coebl.games.catalogue`. Its docstring lists the equilibria, which
+`tests/games/test_general_equilibria.py` checks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_CELLS = 1_000_000  # joint actions of a game with a parameter `players`
 
 
 def _symmetric(payoff: Sequence[Sequence[float]], labels: Sequence[str]) -> TensorGame:
-    """Return the game of two players in which the payoffs of the second are those of the first, transposed."""
+    """Return a game in which the payoffs of the second player are those of the first, transposed."""
     row = np.array(payoff, dtype=np.float64)
     return TensorGame((row, row.T), labels=[labels, labels])
 
@@ -47,7 +47,7 @@ def stag_hunt() -> TensorGame:
     """Hunting the stag together pays most, the hare is safe.
 
     Payoffs to the row player: [[4, 0], [3, 3]]; to the column player, the transpose. After Rousseau (1755).
-    Three equilibria: (stag, stag), which pays 4; (hare, hare), which pays 3; and x = y = (3/4, 1/4), which pays 3.
+    Three equilibria: (stag, stag) pays 4, (hare, hare) pays 3, and x = y = (3/4, 1/4) pays 3.
     """
     return _symmetric([[4, 0], [3, 3]], ["stag", "hare"])
 
@@ -57,9 +57,9 @@ def chicken() -> TensorGame:
     """Each wants to go straight while the other swerves, and a crash is worst.
 
     Payoffs to the row player: [[6, 2], [7, 0]]; to the column player, the transpose. Aumann (1974).
-    Three equilibria: (swerve, straight), which pays 2 and 7; (straight, swerve), which pays 7 and 2; and
-    x = y = (2/3, 1/3), which pays 14/3 each. A correlated equilibrium pays more: (swerve, swerve) with probability 1/2
-    and each of the pure equilibria with 1/4 pays 21/4 each, the most of all.
+    Three equilibria: (swerve, straight) pays 2 and 7, (straight, swerve) pays 7 and 2, and x = y = (2/3, 1/3) pays 14/3
+    each. The best correlated equilibrium pays 21/4 each: (swerve, swerve) with probability 1/2, and each of the pure
+    equilibria with 1/4.
     """
     return _symmetric([[6, 2], [7, 0]], ["swerve", "straight"])
 
@@ -69,15 +69,15 @@ def battle_of_the_sexes() -> TensorGame:
     """Both want to meet, at places that they rank differently.
 
     Payoffs: [[3, 0], [0, 2]] and [[2, 0], [0, 3]]. Luce and Raiffa (1957).
-    Three equilibria: (opera, opera), which pays 3 and 2; (fight, fight), which pays 2 and 3; and x = (3/5, 2/5),
-    y = (2/5, 3/5), which pays 6/5 each.
+    Three equilibria: (opera, opera) pays 3 and 2, (fight, fight) pays 2 and 3, and x = (3/5, 2/5), y = (2/5, 3/5) pays
+    6/5 each.
     """
     return TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]]), labels=[["opera", "fight"]] * 2)
 
 
 @GAMES.add("coordination", title="Coordination")
 def coordination(n: Annotated[int, Range(1, 1000), "the number of actions"] = 3) -> TensorGame:
-    """Both earn 1 if they choose the same of n actions, else nothing.
+    """Both earn 1 if they choose the same action, else nothing.
 
     Payoffs: the identity matrix to both.
     2^n - 1 equilibria: both play uniformly on the same set of k actions, which pays 1/k.
@@ -87,7 +87,7 @@ def coordination(n: Annotated[int, Range(1, 1000), "the number of actions"] = 3)
 
 @GAMES.add("shapley", title="Shapley's game")
 def shapley() -> TensorGame:
-    """A 3 x 3 game in which fictitious play cycles for ever.
+    """A 3 x 3 game in which fictitious play cycles forever.
 
     Payoffs: [[1, 0, 0], [0, 1, 0], [0, 0, 1]] and [[0, 1, 0], [0, 0, 1], [1, 0, 0]]. Shapley (1964).
     The unique equilibrium is x = y = (1/3, 1/3, 1/3), which pays 1/3 each. A correlated equilibrium pays 1/2 each:
@@ -102,7 +102,7 @@ def travellers_dilemma(
     low: Annotated[int, Range(0, 1000), "the lowest price"] = 2,
     bonus: Annotated[float, Range(1, open_low=True), "what the lower price earns from the other traveller"] = 2.0,
 ) -> TensorGame:
-    """Two travellers name a price; both get the lower one, and the traveller who named it a bonus from the other.
+    """Two travellers name a price; both get the lower price, and whoever named it gets a bonus from the other.
 
     Actions are the integers from low to high. Basu (1994), with prices up to 100.
     The unique equilibrium is (low, low), far below what both would get with high prices.
@@ -124,8 +124,8 @@ def cournot(
     """Firms choose quantities, and the price falls with their sum.
 
     Actions are the quantities 0 .. most; a firm earns (max(0, demand - sum) - cost) times its quantity. Cournot (1838).
-    With two firms the pure equilibria are (4, 4), (3, 5) and (5, 3): 4 = (demand - cost) / 3 is that of real
-    quantities, and the two others exist because quantities are integers. Together they would earn most with a sum of 6.
+    With two firms the pure equilibria are (4, 4), (3, 5) and (5, 3): 4 = (demand - cost) / 3 is the equilibrium of real
+    quantities, and the others exist because quantities are integers. The firms would earn most with a sum of 6.
     """
     quantities = _joint("cournot", players, most + 1)
     price = np.maximum(0.0, demand - quantities.sum(axis=0))
@@ -134,7 +134,7 @@ def cournot(
 
 @GAMES.add("bertrand", title="Bertrand competition")
 def bertrand(most: Annotated[int, Range(1, 1000), "the price at which nothing is sold"] = 10) -> TensorGame:
-    """Two firms choose prices, and the cheaper one sells to all.
+    """Two firms choose prices, and the cheaper firm sells to all.
 
     Actions are the prices 0 .. most; most - p units are sold at the lower price p, half by each firm if prices are
     equal. There are no costs. Bertrand (1883).
@@ -149,9 +149,9 @@ def bertrand(most: Annotated[int, Range(1, 1000), "the price at which nothing is
 def first_price_auction(
     values: Annotated[Positives, "the object's worth to each bidder, written 5/3; two to eight bidders"] = (5.0, 3.0),
 ) -> TensorGame:
-    """Bidders who know each other's values bid integers; the highest bid wins, and is paid.
+    """Bidders who know each other's values bid integers; the highest bidder wins the object and pays the bid.
 
-    Bids are 0, 1, ... up to the largest value. Equal highest bids win with equal chances.
+    Bids are 0, 1, ... up to the largest value. Equal highest bids win with equal probability.
     With the values 5 and 3 the pure equilibria are (3, 2), (3, 3) and (4, 3).
     """
     if not 2 <= len(values) <= 8:
@@ -167,9 +167,9 @@ def first_price_auction(
 def jordan() -> TensorGame:
     """Matching pennies for three players: each but the last wants to match the next, the last to differ from the first.
 
-    A player earns 1 if it gets what it wants, else -1. Jordan (1993).
+    A player earns 1 for success, else -1. Jordan (1993).
     The unique equilibrium is uniform for all, which pays 0 each. A correlated equilibrium pays 1/3 each: uniform on the
-    six cells in which two players get what they want.
+    six cells in which two players succeed.
     """
     first, second, third = 1 - 2 * _joint("jordan", 3, 2)
     return TensorGame((first * second, second * third, -third * first), labels=[["heads", "tails"]] * 3)
@@ -182,7 +182,7 @@ def congestion(
 ) -> TensorGame:
     """Each player chooses a road, whose delay grows with the number of players on it.
 
-    The payoff is minus the slope of the road times the players on it. Rosenthal (1973).
+    The payoff is minus the slope of the road times the number of players on it. Rosenthal (1973).
     With three players and the slopes 1 and 2 the pure equilibria are the three joint actions with two players on the
     first road: each has the delay 2. Any such game has a pure equilibrium, a minimum of its potential.
     """
@@ -201,8 +201,8 @@ def public_goods(
     """Each player keeps tokens or gives them to a pool, which is multiplied and split evenly among all.
 
     Actions are the tokens given, 0 .. tokens. A player earns what it keeps plus factor / players of the pool.
-    If the factor is above 1 and below the number of players, as by default, the unique equilibrium is that no one gives
-    anything, which pays `tokens`; all would earn most if everyone gave everything.
+    If the factor is between 1 and the number of players, as by default, no one gives anything in the unique
+    equilibrium, which pays `tokens`; all would earn most if everyone gave everything.
     """
     given = _joint("public-goods", players, tokens + 1)
     return TensorGame([tokens - own + factor / players * given.sum(axis=0) for own in given])
@@ -215,9 +215,9 @@ def random_general_sum(
     correlation: Annotated[float, Range(-1, 1), "the correlation of both players' payoffs in a cell"] = 0.0,
     seed: Seed = 0,
 ) -> TensorGame:
-    """Normal payoffs with a correlation between those of the two players.
+    """Normal payoffs that are correlated between the two players.
 
-    m x n, A_ij and B_ij ~ N(0, 1). With the correlation -1 the game is zero-sum, with 1 both have the same payoffs.
+    m x n, A_ij and B_ij ~ N(0, 1). With correlation -1 the game is zero-sum, with 1 both have the same payoffs.
     The equilibria are not known.
     """
     row, other = generator(seed, GENERAL_SUM).standard_normal((2, m, n))

@@ -34,9 +34,9 @@ class Noise(Component):
         raise NotImplementedError
 
     def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:
-        """Return the observed rewards for payoffs and the numbers of a draw: by default their sum.
+        """Return the observed reward of each payoff: by default the payoff plus the number of the draw.
 
-        A noise may also depend on payoff_range, the limits between which payoffs are known to lie.
+        A noise may also depend on payoff_range, the known limits of the payoffs.
         """
         return payoff + draw
 

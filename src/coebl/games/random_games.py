@@ -1,7 +1,6 @@
 """Games drawn at random, or whose actions are reordered at random: the same seed gives the same game.
 
-To add one, write a function here, register it with ``@GAMES.add`` as the others are, and give it another family
-number.
+To add one, write a function here, as in `coebl.games.catalogue`, and give it a new family number.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from coebl.games.registry import GAMES, Columns, OtherGame, Rows, Seed, Size, pa
 if TYPE_CHECKING:
     from coebl.games.equilibria import Uniqueness
 
-# Each family has its own stream, so that one seed gives unrelated games. Another number gives other games.
+# Each family has its own stream of random numbers, so that games of one seed are unrelated. These numbers are fixed.
 _GAUSSIAN, _UNIFORM, _SIGN, _SKEW, _SMOOTH, _SPARSE, _ROBUST_BANDIT, _PERMUTED, _LOW_RANK, GENERAL_SUM = range(1, 11)
 
 _JITTER = 1e-6  # keeps the kernel of random-smooth positive definite, up to 5000 actions, in spite of rounding
-_GAP = 0.5  # what random-sparse's unused actions lose at equilibrium
+_GAP = 0.5  # the loss of random-sparse's unused actions at equilibrium
 
 
 def generator(seed: int, family: int) -> np.random.Generator:
-    """Return the random numbers of a family of games, by the family's number."""
+    """Return the random number generator of a family of games."""
     return np.random.default_rng([seed, family])
 
 
@@ -54,7 +53,7 @@ def random_uniform(m: Rows = 10, n: Columns = 10, seed: Seed = 0) -> Game:
 def random_sign(m: Rows = 10, n: Columns = 10, seed: Seed = 0) -> Game:
     """Independent payoffs, -1 or 1 with equal chances.
 
-    m x n. Ties are common: the equilibrium may well not be unique.
+    m x n. Ties are common, so the equilibrium is often not unique.
     """
     return Game(generator(seed, _SIGN).choice([-1.0, 1.0], (m, n)), payoff_range=(-1, 1))
 
@@ -111,8 +110,8 @@ def random_sparse(
     payoff = random.standard_normal((m, n))
     # Shift every row by a constant: against y, a used row now earns 0, any other -gap.
     payoff -= (np.einsum("ij,j->i", payoff[:, columns], y) + np.where(np.isin(np.arange(m), rows), 0.0, _GAP))[:, None]
-    # Shift every column likewise: against x, a used column now pays 0, any other gap. What rows earn against y stays,
-    # since the mean by y of these shifts is x'(A y) = 0.
+    # Shift every column likewise: against x, a used column now pays 0, any other gap. The payoffs of rows against y do
+    # not change, since the mean of these shifts by y is x'(A y) = 0.
     payoff -= np.einsum("i,ij->j", x, payoff[rows]) - np.where(np.isin(np.arange(n), columns), 0.0, _GAP)
     return Game(payoff)
 
@@ -153,15 +152,15 @@ def robust_bandit(seed: Seed = 0) -> Game:
 def permuted(game: OtherGame, seed: Seed = 0) -> Game:
     """Another game with its rows and its columns in random order.
 
-    Labels stay with their actions. It is for learners that break ties by position, and games whose best action is last.
+    Labels stay with their actions. Use it if learners break ties by position, or if the best action is the last.
     Commas of the inner spec are written +: permuted:game=blotto:coins=4+fields=2,seed=3.
-    The value is that of the game, and so are the equilibria, relabelled.
+    The value is that of the game, and the equilibria are those of the game in another order.
     """
     return permute(parse_matrix(game), seed)
 
 
 def permute(game: Game, seed: int) -> Game:
-    """Return the game with its rows and columns in random order; labels, noise and payoff range stay with it.
+    """Return the game with its rows and columns in random order, and the same noise and payoff range.
 
     >>> permute(Game([[1, 2]], column_labels=["a", "b"]), seed=2) == Game([[2, 1]], column_labels=["b", "a"])
     True
@@ -179,9 +178,9 @@ def permute(game: Game, seed: int) -> Game:
 
 
 class DriftingGame(Game):
-    """A game whose payoffs are those of one game after another, all with the same actions, noise and payoff range.
+    """A game whose payoffs change from round to round, while actions, noise and payoff range stay the same.
 
-    Its `payoff` and its value are those of the first round. `at(t)` is the game of round t, by which metrics judge that
+    Its `payoff` and its value are those of the first round. `at(t)` is the game of round t, which metrics use for that
     round.
 
     Args:
@@ -189,7 +188,7 @@ class DriftingGame(Game):
         every: the number of rounds after which its rows and columns get a new random order.
         steps: the number of steps in which the payoffs move from one order to the next, spread evenly over these
             rounds; with 1 they switch at once.
-        seed: of the orders.
+        seed: the seed of the orders.
 
     >>> game = DriftingGame(Game([[3, 0], [1, 2]]), every=100)
     >>> game.at(100).payoff.tolist(), game.at(101).payoff.tolist(), game.steady(31)
@@ -213,7 +212,7 @@ class DriftingGame(Game):
         return self._stages[number]
 
     def steady(self, t: int) -> int:
-        """Return for how many rounds, from round t on, the payoffs stay as they are."""
+        """Return the number of rounds, including round t, until the payoffs change."""
         first_of_next = -(-(self._stage(t) + 1) * self._every // self._steps) + 1
         return first_of_next - t
 
@@ -221,7 +220,7 @@ class DriftingGame(Game):
         return (t - 1) * self._steps // self._every
 
     def _order(self, period: int) -> Any:
-        """Return the payoffs at the beginning of a period: in the first, those of the game."""
+        """Return the payoffs at the start of a period: in the first, those of the game."""
         if period == 0:
             return self._first.payoff
         return permute(self._first, int(np.random.SeedSequence([self._seed, period]).generate_state(1)[0])).payoff
@@ -232,7 +231,7 @@ class DriftingGame(Game):
 
     def _with(self, **changes: Any) -> Self:
         changed = super()._with(**changes)
-        vars(changed).pop("_stages", None)  # these have the former noise
+        vars(changed).pop("_stages", None)  # these have the old noise
         return changed
 
     @cached_property
@@ -256,7 +255,7 @@ def drifting(
     """Another game whose rows and columns are put in a new random order at regular intervals.
 
     The first order is that of the game. With several steps the payoffs move gradually from one order to the next. It is
-    for learners that forget. Learners that see the true payoffs cannot play it. Regret uses the value of each round.
-    The value is that of the game in rounds in which an order is complete: with one step, in all.
+    a test for learners that forget. Learners that see the true payoffs cannot play it. Regret uses the value of each
+    round, which is that of the game in rounds in which an order is complete: with one step, in all.
     """
     return DriftingGame(parse_matrix(game), every, steps, seed)

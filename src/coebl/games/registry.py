@@ -1,7 +1,7 @@
 """The registry of games, and the conversion of specs, files, functions and matrices to games.
 
 To add a game, write a function in `coebl.games.catalogue` and put ``@GAMES.add("its-name", title="Its name")`` above
-it: that is all. If it has parameters without defaults, add ``example="its-name:n=3"``.
+it. If it has parameters without defaults, add ``example="its-name:n=3"``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GameLike = str | os.PathLike[str] | NamedGame | ArrayLike
 
 
 def _reason_to_reject(factory: object) -> str | None:
-    """Return why something cannot be registered as a game, on one line; None if it can."""
+    """Return why an object cannot be registered as a game, on one line; None if it can."""
     if isinstance(factory, type) or not callable(factory):
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a function that returns a coebl.Game, or a matrix."
     try:
@@ -52,7 +52,7 @@ def _reason_to_reject(factory: object) -> str | None:
 
 
 def _is_of_genomes(factory: Any) -> bool:
-    """Return true if a function has payoffs of genomes: its first parameters are x and y, without annotations."""
+    """Return True if a function returns payoffs of genomes: its first parameters are x and y, without annotations."""
     parameters = list(inspect.signature(factory).parameters.values())[:2]
     return [(p.name, p.annotation) for p in parameters] == [(name, inspect.Parameter.empty) for name in ("x", "y")]
 
@@ -63,7 +63,7 @@ def _can_be_set(hint: Any) -> bool:
 
 
 GAMES: Registry[ZeroSumGame | TensorGame] = Registry("game", "games", rejects=_reason_to_reject)
-"""The games by name: `for entry in GAMES` goes through them, `GAMES.make(spec)` makes one."""
+"""The games by name: `for entry in GAMES` lists the entries, `GAMES.make(spec)` makes a game."""
 
 # Parameters that several games have, with their meaning
 OtherGame = Annotated[str, SpecOf(GAMES), "the spec of the other game"]
@@ -74,11 +74,11 @@ Columns = Annotated[Size, "the number of the column player's actions"]
 
 
 def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame | TensorGame:
-    """Return the game of a spec or a file, with another noise if one is given. A game or a matrix is accepted too.
+    """Return the game of a spec, a file or a matrix, with another noise if it is given.
 
     A string is a spec such as "diagonal:4", the name of a .csv, .npy, .json or .nfg file, or path/to/file.py:function
-    with parameters as in a spec. A game made from a spec stores the shortest spec that makes it again. A matrix of
-    payoffs to the row player, an array or a data frame is passed to `Game`, and so is a pair of matrices.
+    with parameters as in a spec. A game made from a spec stores the shortest equivalent spec. A matrix of payoffs to
+    the row player, an array, a data frame or a pair of matrices is passed to `Game`.
 
     >>> from coebl.games import parse_game
     >>> parse_game("diagonal:4").spec, parse_game("blotto:coins=6,fields=2").spec
@@ -93,7 +93,7 @@ def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame 
 
 
 def parse_zero_sum(spec: GameLike) -> ZeroSumGame:
-    """Return the game of a spec or a file, as `parse_game` does; reject one that is not zero-sum.
+    """Return the zero-sum game of a spec, a file or a matrix, as `parse_game` does.
 
     >>> parse_zero_sum("chicken")
     Traceback (most recent call last):
@@ -110,10 +110,7 @@ def parse_zero_sum(spec: GameLike) -> ZeroSumGame:
 
 
 def parse_matrix(spec: GameLike) -> Game:
-    """Return a game as a matrix; one of genomes is listed, or rejected if it has too many genes.
-
-    Args:
-        spec: as for `parse_game`.
+    """Return the matrix game of a spec, as `parse_game` does; genomes are listed, if they have few enough genes.
 
     >>> parse_matrix("diagonal:n=3,space=bits").shape
     (8, 8)
@@ -134,9 +131,9 @@ def solve(
 
     Args:
         game: a `Game`, the matrix (m, n) of payoffs to the row player, who maximises; a spec, or the name of a file.
-        ties: which of several optimal strategies of the row player to return. With ``"first"``, the one that leans to
-            the actions that come first; with ``"random"``, to actions in random order. `coebl.maximin` states the rule.
-        random: the generator that ``ties="random"`` draws from.
+        ties: which of several optimal strategies of the row player to return: with ``"first"``, one that prefers the
+            first actions; with ``"random"``, one that prefers actions in random order. `coebl.maximin` states the rule.
+        random: the generator for ``ties="random"``.
 
     >>> solution = solve([[3, 0], [1, 2]])
     >>> solution.value, solution.row, solution.column
@@ -186,7 +183,7 @@ def _of_function(entry: Entry[Any], arguments: dict[str, Any]) -> FunctionGame:
 
 
 def is_path(text: str) -> bool:
-    """Return true if a string names a file, not a registered game, whose names have neither points nor slashes.
+    """Return True if a string names a file. Names of registered games have neither points nor slashes.
 
     >>> is_path("games/inspection.csv"), is_path("game.xlsx"), is_path("hide-and-seek:0.5/2")
     (True, True, False)
