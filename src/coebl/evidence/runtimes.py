@@ -1,4 +1,4 @@
-"""Times to equilibrium: the share of runs that hit, the expected running time, its growth, with their intervals."""
+"""Times to equilibrium: the share of runs that hit, the expected running time and its growth, with intervals."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Runtimes:
         """Return the share of runs that hit, with Wilson's score interval.
 
         Args:
-            level: of the interval.
+            level: the level of the interval.
         """
         return share_interval(self.hits, len(self.times), level)
 
@@ -76,14 +76,15 @@ class Runtimes:
         bootstrap over runs, with fixed random numbers.
 
         Args:
-            level: of the interval.
+            level: the level of the interval.
         """
         low, high = np.quantile(self._resampled(), [0.5 - level / 2, 0.5 + level / 2], method="inverted_cdf")
         sd = float(self.spent.std(ddof=1)) if len(self.times) > 1 else math.nan
-        return Estimate(_ratio(self.spent.sum(), self.hits), low, high, sd, len(self.times), level, "bootstrap")
+        mean = float(self.spent.sum()) / self.hits if self.hits else math.inf
+        return Estimate(mean, low, high, sd, len(self.times), level, "bootstrap")
 
     def quantile(self, share: float) -> int | None:
-        """Return the time by which at least this share of the runs has hit; None if they have not.
+        """Return the time by which at least this share of the runs has hit; None if fewer hit.
 
         Args:
             share: from 0 to 1.
@@ -98,7 +99,7 @@ class Runtimes:
         return times, np.arange(1, len(times) + 1) / len(self.times)
 
     def described(self) -> dict[str, str]:
-        """Return the numbers of a line of a table, in words.
+        """Return the cells of a table by their titles.
 
         >>> Runtimes((1200, 800, None, 1000), budget=10_000).described()
         {'runs that hit': '3 of 4', 'expected time': '4,333', '95 % interval': '900 to 31,000', 'median': '1,000'}
@@ -122,16 +123,8 @@ class Runtimes:
 
 
 def time_text(time: float) -> str:
-    """Return a number of rounds in words.
-
-    >>> time_text(4333.4), time_text(math.inf)
-    ('4,333', 'infinite')
-    """
+    """Return a number of rounds as "4,333", or "infinite"."""
     return f"{time:,.0f}" if math.isfinite(time) else "infinite"
-
-
-def _ratio(rounds: float, hits: int) -> float:
-    return float(rounds) / hits if hits else math.inf
 
 
 def slope(by_size: Mapping[int, Runtimes], level: float = LEVEL) -> Estimate:
@@ -141,7 +134,7 @@ def slope(by_size: Mapping[int, Runtimes], level: float = LEVEL) -> Estimate:
 
     Args:
         by_size: times by the size of the problem, at least two sizes, with a hit in each.
-        level: of the interval.
+        level: the level of the interval.
 
     >>> times = {10: Runtimes((98, 102), 999), 20: Runtimes((398, 402), 999), 40: Runtimes((1590, 1610), 9999)}
     >>> estimate = slope(times)
@@ -168,7 +161,7 @@ def slope(by_size: Mapping[int, Runtimes], level: float = LEVEL) -> Estimate:
 
 
 def read_runtimes(frame: polars.DataFrame) -> dict[MatchKey, Runtimes]:
-    """Return the times of every match in a frame of `last`, of a result or of results.
+    """Return the times of every match in a frame of `Result.last` or `Results.last`.
 
     Args:
         frame: one row per match and seed, with the column `hitting_time`.
@@ -180,11 +173,11 @@ def read_runtimes(frame: polars.DataFrame) -> dict[MatchKey, Runtimes]:
     """
     if "hitting_time" not in frame.columns:
         raise InputError("these runs have no hitting_time; accepted: runs with until, such as until=optimum.")
-    groups: dict[MatchKey, Runtimes] = {}
-    for part in frame.partition_by("game", "players", "noise", "rounds", maintain_order=True):
-        game, players, noise, rounds = part.select("game", "players", "noise", "rounds").row(0)
-        groups[MatchKey(game, tuple(players), noise, rounds)] = Runtimes.of(part["hitting_time"].to_numpy(), rounds)
-    return groups
+    matches = frame.group_by("game", "players", "noise", "rounds", maintain_order=True).agg("hitting_time")
+    return {
+        MatchKey(game, tuple(players), noise, rounds): Runtimes.of(times, rounds)
+        for game, players, noise, rounds, times in matches.iter_rows()
+    }
 
 
 _HEADER = '"function evaluation" "best-so-far f(x)"'
@@ -203,10 +196,10 @@ class Problem(NamedTuple):
 
 
 def write_ioh(folder: Path, algorithm: str, runs: Mapping[Problem, Runtimes]) -> list[Path]:
-    """Write the times of an algorithm as files for IOHanalyzer, into a folder of its own, and return the paths.
+    """Write the times of an algorithm as files for IOHanalyzer, into a folder inside the given one; return the paths.
 
     Args:
-        folder: it is created if it does not exist.
+        folder: is created if it does not exist.
         algorithm: the name of the algorithm.
         runs: the times on each game.
 

@@ -1,13 +1,14 @@
 """Statistics of samples with one number per seed: intervals for means, paired tests, correction of families of tests.
 
-Student's tests are used throughout: exact for normal data, and good for the means of the dozens of seeds that a study
-has. For skewed data, compare with the bootstrap interval: with few samples neither covers quite as often as its level,
-but the bootstrap misses more evenly on the two sides.
+Student's tests are exact for normal data, and good for means of dozens of seeds. For skewed data, compare with the
+bootstrap interval: with few samples neither covers quite as often as its level, but the bootstrap misses more evenly on
+the two sides.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, overload
@@ -21,7 +22,7 @@ from coebl.core.errors import InputError, shorten
 Method = Literal["student", "bootstrap", "wilson"]
 
 LEVEL = 0.95
-"""The default level of an interval: how often it contains the true mean."""
+"""The default level of an interval: the probability with which it contains the true mean."""
 
 ALPHA = 0.05
 """The largest p value, corrected if there are several, at which a difference counts as significant."""
@@ -32,7 +33,7 @@ _AT_A_TIME = 1_000_000  # numbers that the bootstrap holds at once
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its confidence interval, and the p values of the tests that were made on it; NaN if none were.
+    """A mean with its confidence interval, and the p values of its tests; NaN if there are none.
 
     >>> estimate = mean_interval([1.0, 2.0, 3.0, 4.0])
     >>> estimate.mean, round(estimate.low, 2), 0 in estimate
@@ -44,12 +45,12 @@ class Estimate:
     high: float  # the upper end
     sd: float  # of the samples, with n - 1
     n: int  # the number of samples
-    level: float = LEVEL  # how often such an interval contains the true mean
+    level: float = LEVEL  # the probability with which such an interval contains the true mean
     method: Method = "student"  # the method of the interval
     p: float = math.nan  # two-sided, that the mean is zero
     p_holm: float = math.nan  # corrected over the family
-    p_for: float = math.nan  # one-sided, small if the samples speak for a statement
-    p_against: float = math.nan  # one-sided, small if they speak against it
+    p_for: float = math.nan  # one-sided, small if the samples support a statement
+    p_against: float = math.nan  # one-sided, small if they refute it
     p_for_holm: float = math.nan  # corrected over the family
     p_against_holm: float = math.nan  # likewise
     family: str = ""  # the tests over which p values are corrected, in words
@@ -70,8 +71,8 @@ class Estimate:
 class Equivalence:
     """The result of a test that a mean lies between -margin and margin; true in a condition if that is shown.
 
-    `interval` has the level that belongs to the test, 90 % for a test at 95 %: it lies within the margins exactly if
-    equivalence is shown. Otherwise nothing is shown; in particular, not a difference.
+    `interval` has the level of the test, 90 % for a test at 95 %: it lies within the margins exactly if equivalence is
+    shown. Otherwise nothing is shown; in particular, no difference.
 
     >>> result = equivalent([0.1, -0.2, 0.0, 0.1], margin=0.5)
     >>> result.equivalent, round(result.p, 4), str(result.interval)
@@ -80,7 +81,7 @@ class Equivalence:
 
     equivalent: bool  # True if shown
     p: float  # the larger of the two one-sided tests
-    margin: float  # the largest mean that counts as none
+    margin: float  # the largest mean that counts as zero
     interval: Estimate  # of the mean
 
     def __bool__(self) -> bool:
@@ -89,12 +90,15 @@ class Equivalence:
 
 @dataclass(frozen=True)
 class Band:
-    """Means over seeds with Student's intervals, an entry per row of the values."""
+    """Means over seeds with Student's intervals, an entry per row of the values.
 
-    mean: Floats  # NaN where a value is not finite
-    low: Floats  # NaN there too, and everywhere if there is one seed: it says nothing about spread
-    high: Floats  # as low
-    sd: Floats  # of the samples, with n - 1; NaN where the ends are
+    A row with a value that is not finite is NaN. With a single seed, so are the ends and the sd.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    sd: Floats  # of the samples, with n - 1
     seeds: int  # the number of samples in a row
 
     @classmethod
@@ -103,7 +107,7 @@ class Band:
 
         Args:
             values: one row per entry of the band.
-            level: of the intervals.
+            level: the level of the intervals.
 
         >>> band = Band.of(np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 5.0, 5.0, 5.0]]))
         >>> band.low.round(4), band.high.round(4)
@@ -114,7 +118,7 @@ class Band:
         mean, sd = np.full((2, rows), math.nan)
         finite = np.isfinite(values).all(axis=1)
         kept = values[finite]
-        constant = np.ptp(kept, axis=1) == 0  # gives exactly that number and 0, where a sum is off by rounding
+        constant = np.ptp(kept, axis=1) == 0  # for which sums would have rounding errors
         mean[finite] = np.where(constant, kept[:, 0], kept.mean(axis=1))
         if seeds > 1:
             sd[finite] = np.where(constant, 0, kept.std(axis=1, ddof=1))
@@ -137,15 +141,14 @@ def mean_interval(
     """Return the mean of the samples with a confidence interval.
 
     "student" is the t interval. "bootstrap" is the bias-corrected and accelerated interval (BCa, Efron 1987). For a
-    single sample, the sd and both ends are NaN: one number says nothing about spread. Equal samples have an interval of
-    width zero.
+    single sample, the sd and both ends are NaN. Equal samples have an interval of width zero.
 
     Args:
         samples: one number per seed.
-        level: how often the interval should contain the true mean.
+        level: the probability with which the interval should contain the true mean.
         method: "student" or "bootstrap".
         random: a generator, for the bootstrap.
-        resamples: of the bootstrap.
+        resamples: the number of resamples of the bootstrap.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
     2.5 [0.4457, 4.554]
@@ -163,7 +166,12 @@ def mean_interval(
             accepted = "accepted for the bootstrap: a generator, numpy.random.default_rng(seed)"
             raise InputError(f"random is {shorten(random)}; {accepted}.")
         if sd > 0:
-            low, high = _bootstrap(numbers, level, random, resamples)
+            from scipy.stats import bootstrap
+
+            options: dict[str, Any] = {"method": "BCa", "n_resamples": resamples, "rng": random}
+            options["batch"] = max(1, _AT_A_TIME // len(numbers))
+            ends = bootstrap((numbers,), np.mean, confidence_level=level, **options).confidence_interval
+            low, high = float(ends.low), float(ends.high)
     return Estimate(mean, low, high, sd, len(numbers), level, method)
 
 
@@ -201,10 +209,10 @@ def paired_difference(
 
     Args:
         a: the first number of each seed.
-        b: the second.
-        seeds: of arrays, in their order.
-        level: of the interval.
-        method: of the interval, as in `mean_interval`.
+        b: the second number of each seed.
+        seeds: the seeds of arrays, in their order.
+        level: the level of the interval.
+        method: the method of the interval, as in `mean_interval`.
         random: a generator, for the bootstrap.
 
     >>> result = paired_difference({1: 5.0, 2: 7.0, 3: 9.0}, {3: 6.0, 1: 3.0, 2: 6.0})
@@ -218,10 +226,10 @@ def paired_difference(
 
 def zero_tests(values: Floats) -> list[Estimate]:
     """Return the mean of each row of values, (rows, seeds), with its interval and the test that it is zero."""
-    band, seeds = Band.of(values), values.shape[1]
-    p = 2 * _t_below(-np.abs(_t_statistic(band, 0.0)), seeds)
-    rows = zip(*(column.tolist() for column in (band.mean, band.low, band.high, band.sd, p)), strict=True)
-    return [Estimate(mean, low, high, sd, seeds, p=p) for mean, low, high, sd, p in rows]
+    band = Band.of(values)
+    p = 2 * _t_below(-np.abs(_t_statistic(band, 0.0)), band.seeds)
+    rows = np.column_stack([band.mean, band.low, band.high, band.sd, p]).tolist()
+    return [Estimate(mean, low, high, sd, band.seeds, p=p) for mean, low, high, sd, p in rows]
 
 
 def one_sided_p(samples: ArrayLike, threshold: float, alternative: Literal["greater", "less"] = "greater") -> float:
@@ -253,7 +261,7 @@ def holm(p_values: Mapping[str, float] | Sequence[float]) -> dict[str, float] | 
     tests (Holm 1979).
 
     Args:
-        p_values: those of the family, by name or in order.
+        p_values: the p values of the family, by name or in order.
 
     >>> holm({"first": 0.01, "second": 0.04, "third": 0.02})
     {'first': 0.03, 'second': 0.04, 'third': 0.04}
@@ -277,7 +285,7 @@ def correct(estimates: Sequence[Estimate], family: str) -> list[Estimate]:
     A NaN stays NaN and counts as no test.
 
     Args:
-        estimates: those of the family.
+        estimates: the estimates of the family.
         family: its name, in words.
 
     >>> tests = [paired_difference([2.0, 3.0, 4.5], [1.0, 2.0, 3.0], seeds=[0, 1, 2]) for _ in range(2)]
@@ -298,13 +306,13 @@ def correct(estimates: Sequence[Estimate], family: str) -> list[Estimate]:
 def equivalent(samples: ArrayLike, margin: float, level: float = LEVEL) -> Equivalence:
     """Test that the mean lies between -margin and margin, by two one-sided t tests (TOST, Schuirmann 1987).
 
-    Each is at 1 - level, and both must reject, so the chance to call a mean outside the margins equivalent is at most
-    1 - level. For a comparison, pass the differences by seed.
+    Each is at 1 - level, and both must reject, so a mean outside the margins is called equivalent with probability at
+    most 1 - level. For a comparison, pass the differences by seed.
 
     Args:
         samples: one number per seed.
-        margin: the largest mean that still counts as none.
-        level: one minus the chance of a false positive.
+        margin: the largest mean that still counts as zero.
+        level: one minus the probability of a false positive.
 
     >>> bool(equivalent([0.1, -0.2, 0.0, 0.1], margin=0.5))
     True
@@ -328,17 +336,8 @@ def t_quantile(probability: float, n: int) -> float:
     return float(stdtrit(n - 1, probability))
 
 
-def _bootstrap(numbers: Floats, level: float, random: np.random.Generator, resamples: int) -> tuple[float, float]:
-    from scipy.stats import bootstrap
-
-    batch = max(1, _AT_A_TIME // len(numbers))
-    options: dict[str, Any] = {"method": "BCa", "n_resamples": resamples, "batch": batch, "rng": random}
-    ends = bootstrap((numbers,), np.mean, confidence_level=level, **options).confidence_interval
-    return float(ends.low), float(ends.high)
-
-
 def _t_statistic(band: Band, threshold: float) -> Floats:
-    """The statistic of each row; equal samples are infinitely far from the threshold, or on it."""
+    """Return the statistic of each row; 0 or infinite for equal samples."""
     distance = band.mean - threshold
     with np.errstate(divide="ignore", invalid="ignore"):
         t: Floats = np.where((band.sd == 0) & (distance == 0), 0.0, distance / (band.sd / math.sqrt(band.seeds)))
@@ -346,7 +345,7 @@ def _t_statistic(band: Band, threshold: float) -> Floats:
 
 
 def _t_below(t: Floats, n: int) -> Floats:
-    """The probability that Student's t of n samples is below t."""
+    """Return the probability that Student's t of n samples is below t."""
     from scipy.special import stdtr
 
     p: Floats = np.where(np.isinf(t), t > 0, stdtr(max(n - 1, 1), t))
@@ -356,7 +355,7 @@ def _t_below(t: Floats, n: int) -> Floats:
 def _pair(
     a: Mapping[int, float] | ArrayLike, b: Mapping[int, float] | ArrayLike, seeds: Sequence[int] | None
 ) -> Floats:
-    """The differences in the order of the seeds."""
+    """Return the differences in the order of the seeds."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         if seeds is not None:
             raise InputError("seeds is given with mappings, which have seeds as keys; leave it out.")
@@ -364,7 +363,7 @@ def _pair(
         if sides := [f"{side} alone has {_some(extra)}" for side, extra in alone.items() if extra]:
             raise InputError(f"the seeds differ: {'; '.join(sides)}. Accepted: the same seeds in both.")
         order = sorted(a)  # so that the result does not depend on the order of insertion
-        return _check_samples([a[seed] for seed in order], "a") - _check_samples([b[seed] for seed in order], "b")
+        a, b, seeds = [a[seed] for seed in order], [b[seed] for seed in order], order
     if isinstance(a, Mapping) or isinstance(b, Mapping):
         raise InputError("one of a and b is a mapping and the other is not; accepted: two mappings or two arrays.")
     if seeds is None:
@@ -373,13 +372,13 @@ def _pair(
     if not len(first) == len(second) == len(seeds):
         lengths = f"a has {len(first)} numbers, b has {len(second)}, seeds has {len(seeds)}"
         raise InputError(f"{lengths}; accepted: three of one length.")
-    if twice := {seed for seed in seeds if list(seeds).count(seed) > 1} if len(set(seeds)) < len(seeds) else set():
+    if twice := {seed for seed, count in Counter(seeds).items() if count > 1}:
         raise InputError(f"seeds has more than once {_some(twice)}; accepted: seeds that all differ.")
     return first - second
 
 
 def _some(seeds: set[int]) -> str:
-    """The first few seeds, and the number of the others."""
+    """Return the first few seeds, and the number of the others."""
     shown = ", ".join(str(seed) for seed in sorted(seeds)[:5])
     return f"{shown} and {len(seeds) - 5} more" if len(seeds) > 5 else shown
 

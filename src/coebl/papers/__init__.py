@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ Checks = Callable[["Variant"], list[Check]]
 
 @dataclass(frozen=True, eq=False)  # hashed by identity
 class Variant:
-    """A reading of a paper: the spec of the learner that plays each role, or such specs by game; "*" is every other.
+    """A reading of a paper: the spec of the learner that plays each role, or specs by game; "*" is every other game.
 
     >>> text = Variant("text", "the text", {"coebl": {"rps": "coebl:c=2", "*": "coebl"}, "ucb": "ucb"})
     >>> print(text.match("rps", "ucb", "coebl"))
@@ -50,20 +50,29 @@ class Variant:
     learners: Mapping[str, str | Mapping[str, str]]  # by role
     note: str = ""  # an explanation, in a sentence
 
+    @cached_property
+    def roles(self) -> dict[str, dict[str, str]]:
+        """The specs of each role by game: "*", and the games on which another spec plays."""
+        by_game = {role: {"*": spec} if isinstance(spec, str) else spec for role, spec in self.learners.items()}
+        return {
+            role: {game: spec for game, spec in specs.items() if game == "*" or spec != specs["*"]}
+            for role, specs in by_game.items()
+        }
+
     def spec(self, role: str, game: str) -> str:
         """Return the learner that plays a role on a game; a learner that is no role plays itself."""
-        spec = self.learners.get(role, role)
-        return spec if isinstance(spec, str) else spec.get(game, spec["*"])
+        specs = self.roles.get(role, {"*": role})
+        return specs.get(game, specs["*"])
 
     def match(self, game: str, row: str, column: str = "") -> MatchName:
         """Return the match of two roles on a game; without a column player, self-play."""
         return MatchName(game, self.spec(row, game), self.spec(column or row, game))
 
     def preset(self, opponent: str) -> Preset:
-        """Return the lines of this variant on the page; the role of the opponent is the one that all others meet."""
-        named = {game for spec in self.learners.values() if not isinstance(spec, str) for game in spec}
-        by_game = {game: [self.spec(role, game) for role in self.learners] for game in sorted({"*", *named})}
-        return Preset(self.title, by_game, self.id, self.note, list(self.learners).index(opponent))
+        """Return the lines of this variant on the page; all other roles meet that of the opponent."""
+        games = sorted({"*"}.union(*self.roles.values()))
+        by_game = {game: [self.spec(role, game) for role in self.roles] for game in games}
+        return Preset(self.title, by_game, self.id, self.note, list(self.roles).index(opponent))
 
 
 @dataclass(frozen=True)
@@ -86,16 +95,14 @@ class Paper:
     figures: Mapping[str, Figure]
     quick: QuickRun
     page: Presentation
-    averaged: Mapping[str, int] = field(
-        default_factory=dict
-    )  # metrics whose mean over this many last rounds is tabulated too
+    averaged: Mapping[str, int]  # metrics whose mean over this many last rounds is tabulated too
     role: str = ""  # that all others meet, and that the paper proposes
     change: str = ""  # NAME=VALUE, if variants with one thing changed are added
     added: Sequence[Mapping[str, Any]] = ()  # parts of the study that these need
 
     @cached_property
     def study(self) -> Study:
-        """Its experiments."""
+        """The experiments."""
         from coebl.study import Study, parse_study
 
         if not self.added:
@@ -106,9 +113,8 @@ class Paper:
     @property
     def command(self) -> str:
         """The command that reproduces it."""
-        return (
-            "coebl reproduce" + f" {self.name}" * (self.name != DEFAULT) + f" --set {self.change}" * bool(self.change)
-        )
+        change = f" --set {self.change}" if self.change else ""
+        return "coebl reproduce" + f" {self.name}" * (self.name != DEFAULT) + change
 
     @property
     def titles(self) -> dict[str, str]:
@@ -133,13 +139,16 @@ class Paper:
             for bar in scores(self.page, verdicts)
         ]
 
-    def needed(self, figures: Iterable[str] = (), claims: Iterable[str] = ()) -> list[MatchName]:
-        """Return the matches that these figures and claims need in any variant, each once."""
+    def needed(
+        self, figures: Iterable[str] = (), claims: Iterable[str] = (), variants: Iterable[Variant] = ()
+    ) -> list[MatchName]:
+        """Return the matches that these figures and claims need in these variants, or in any, each once."""
         parts: list[Figure | Claim] = [
             *look_up("figure", figures, self.figures),
             *look_up("claim", claims, self.claims),
         ]
-        return _needs(parts, self.variants.values())
+        chosen = list(variants) or self.variants.values()
+        return list(dict.fromkeys(match for part in parts for variant in chosen for match in part.needs(variant)))
 
     def changed(self, change: str) -> Paper:
         """Return the paper with a changed copy of each variant, and the matches that these need.
@@ -155,34 +164,25 @@ class Paper:
         if not (name and equals and value) or files_in(value):
             raise InputError(f"--set is {shorten(change)}; accepted: NAME=VALUE, such as c=1, without files.")
         words = f"{name} = {value}"
-        variants = dict(self.variants)
+        added: list[Variant] = []
         for variant in self.variants.values():
-            roles = variant.learners
+            roles: dict[str, Any] = dict(variant.roles)
             if name in roles:
-                learners = {**roles, name: LEARNERS.canonical(value)}
+                roles[name] = LEARNERS.canonical(value)
             else:
-                spec = roles[self.role]
-                specs = {"*": spec} if isinstance(spec, str) else spec
-                learners = {**roles, self.role: {game: _with(one, change) for game, one in specs.items()}}
-            id, title = f"{variant.id}-{change}", f"{variant.title}, {words}"
-            new = Variant(id, title, _plain(learners), f"As “{variant.title}”, with {words}.")
-            if all(_plain(other.learners) != new.learners for other in variants.values()):
-                variants[id] = new
-        added = [variant for id, variant in variants.items() if id not in self.variants]
-        parts: list[Figure | Claim] = [*self.figures.values(), *self.claims.values()]
-        missing = _parts_with(_needs(parts, added), self.study)
+                roles[self.role] = {game: _with(spec, change) for game, spec in roles[self.role].items()}
+            title, note = f"{variant.title}, {words}", f"As “{variant.title}”, with {words}."
+            new = Variant(f"{variant.id}-{change}", title, roles, note)
+            if all(other.roles != new.roles for other in (*self.variants.values(), *added)):
+                added.append(new)
+        missing = _parts_with(self.needed(self.figures, self.claims, added) if added else [], self.study)
         if not missing:
             raise InputError(
                 f"--set is {change}, which changes no match of {self.name}; accepted: another value or name."
             )
+        variants = {**self.variants, **{variant.id: variant for variant in added}}
         page = replace(self.page, presets=[variant.preset(self.role) for variant in variants.values()])
         return replace(self, variants=variants, page=page, change=change, added=[*self.added, *missing])
-
-
-def _needs(parts: Iterable[Figure | Claim], variants: Iterable[Variant]) -> list[MatchName]:
-    """Return the matches that figures and claims need in some variants, each once."""
-    variants = list(variants)
-    return list(dict.fromkeys(match for part in parts for variant in variants for match in part.needs(variant)))
 
 
 def _with(spec: str, change: str) -> str:
@@ -191,16 +191,8 @@ def _with(spec: str, change: str) -> str:
     return entry.write(arguments | entry.read(change))
 
 
-def _plain(learners: Mapping[str, str | Mapping[str, str]]) -> dict[str, str | Mapping[str, str]]:
-    """Return the learners of a variant, with one spec for a role that is the same on all games."""
-    return {
-        role: spec if isinstance(spec, str) or len(set(spec.values())) > 1 else spec["*"]
-        for role, spec in learners.items()
-    }
-
-
 def _parts_with(matches: Iterable[MatchName], study: Study) -> list[dict[str, Any]]:
-    """Return parts with the matches that a study lacks, recorded as others of their games are."""
+    """Return parts with the matches that a study lacks, recorded like the others on their games."""
     present, pairs = set(study.matches()), dict[str, list[list[str]]]()
     for match in matches:
         if tuple(match) not in present:
@@ -234,12 +226,12 @@ def read_variants(package: str) -> dict[str, Variant]:
 def read_paper(
     package: str, checks: Mapping[str, Checks], figures: Iterable[Figure], reference: Reference | None = None
 ) -> Paper:
-    """Return the paper in a folder of the package, from its study.toml and paper.toml and what these cannot hold.
+    """Return the paper in a folder of the package, from its study.toml and paper.toml.
 
     Args:
         package: the folder, as a name to import.
-        checks: those of each claim, by its id.
-        figures: those of the paper.
+        checks: the checks of each claim, by its id.
+        figures: the figures of the paper.
         reference: a line beside cumulative metrics in self-play.
     """
     text, study = _read(package, "study.toml")
@@ -247,17 +239,18 @@ def read_paper(
     variants = read_variants(package)
     words = dict(data["page"])
     opponent = words.pop("opponent")
-    page = Presentation(
-        study["title"],
-        study["description"],
-        presets=[variant.preset(opponent) for variant in variants.values()],
-        reference=reference,
-        **words,
+    presets = [variant.preset(opponent) for variant in variants.values()]
+    return Paper(
+        name=study["name"],
+        file=text,
+        variants=variants,
+        claims={id: Claim(id, checks=checks[id], **values) for id, values in data["claims"].items()},
+        figures={figure.name: figure for figure in figures},
+        quick=QuickRun(**data["quick"]),
+        page=Presentation(study["title"], study["description"], presets=presets, reference=reference, **words),
+        averaged=data["averaged"],
+        role=opponent,
     )
-    claims = {id: Claim(id, checks=checks[id], **values) for id, values in data["claims"].items()}
-    by_name = {figure.name: figure for figure in figures}
-    quick = QuickRun(**data["quick"])
-    return Paper(study["name"], text, variants, claims, by_name, quick, page, data["averaged"], opponent)
 
 
 def load_paper(name: str) -> Paper:

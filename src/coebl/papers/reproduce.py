@@ -1,6 +1,6 @@
 """Reproduce a paper: run its study, judge its claims, draw its figures, write a summary and a page.
 
-A figure is one function that lists its panels in a variant. Its drawing and the matches that it needs follow from that.
+A figure is a function that lists its panels in a variant. Its drawing and the matches that it needs follow from them.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Panel:
 
     @property
     def needs(self) -> list[MatchName]:
-        """The matches that it shows."""
+        """The matches of the panel."""
         return [match for matches in self.parts.values() for match in matches]
 
     def within(self, present: Collection[tuple[str, ...]]) -> Panel | None:
-        """Return as much of the panel as these matches allow."""
+        """Return the panel with the parts whose matches are present; None if it is not to be drawn."""
         parts = {label: matches for label, matches in self.parts.items() if set(matches) <= set(present)}
         return replace(self, parts=parts) if parts and not (self.whole and len(parts) < len(self.parts)) else None
 
@@ -75,7 +75,7 @@ def curves_panel(
     finish: Callable[[Axes], object] = lambda ax: None,
     alike: bool = False,
 ) -> Panel:
-    """Return lines over the rounds, by role, in the colours of the roles; `measure` has the metric by measures."""
+    """Return lines over the rounds in the colours of their roles; `measure` has the metric by choice of measures."""
     labels = {line_title(role, match): (role, match) for role, match in lines.items()}
     styles = {label: learner_style(role) for label, (role, _) in labels.items()}
 
@@ -93,7 +93,7 @@ def curves_panel(
 def heat_map_panel(
     metric: str, rows: Mapping[str, Mapping[str, MatchName]], alike: Collection[MatchName] = ()
 ) -> Panel:
-    """Return a metric by rows and columns; `alike` are matches of other figures on the same colour scale."""
+    """Return a heat map of a metric; `alike` are matches of other figures on the same colour scale."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         cells = {(label, column): match for label in parts for column, match in rows[label].items()}
@@ -104,7 +104,7 @@ def heat_map_panel(
 
 
 def sweep_panel(title: str, metric: str, label: str, points: Mapping[str, MatchName], against: str) -> Panel:
-    """Return a metric of a learner on one game by one of its settings; `label` names what is swept."""
+    """Return a metric of a learner on one game by one of its settings, which `label` names."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         best = plot_sweep(results, metric, {tick: match for tick, (match,) in parts.items()}, ax)
@@ -126,10 +126,10 @@ class Figure:
     panels: Callable[[Variant], list[list[Panel]]]  # of a variant, in groups that each begin a new row
     heading: Callable[[str, list[MatchName], Variant], str] = lambda title, shown, variant: title
     suffixes: Mapping[str, str] = field(default_factory=lambda: {"paper": ""})  # of its files, by choice of measures
-    varied: bool = True  # whether it depends on the variant
+    varied: bool = True  # True if it depends on the variant
 
     def needs(self, variant: Variant) -> list[MatchName]:
-        """Return the matches that it shows if there is data for all of them."""
+        """Return all matches of the figure, with data or without."""
         return _needs(self.panels(variant))
 
     def rows(self, results: Results, variant: Variant) -> list[list[Panel]]:
@@ -224,7 +224,7 @@ def _rows(group: list[Panel], present: Sequence[tuple[str, ...]]) -> list[list[P
 
 
 def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matplotlib_figure.Figure:
-    """Draw the panels on a grid; a label that a neighbour to the left or below has is not repeated."""
+    """Draw the panels on a grid; labels are not repeated if the neighbour to the left or below has the same."""
     columns = max(map(len, rows))
     width = max(COLUMN, columns * rows[0][0].width)
     heights = [row[0].height + row[0].part_height * len(row[0].parts) for row in rows]
@@ -291,7 +291,7 @@ def reproduce(
         paper: the paper.
         out: the folder of the results; it is created, or resumed.
         quick: only small games and few seeds, and the main figures.
-        figures: if any are named, only these figures and the claims named are made, from the matches that they need.
+        figures: if any figures or claims are named, only these are made, from the matches that they need.
         claims: likewise.
         workers: the number of processes that draw; by default one per core.
         run: runs a study into a folder.
