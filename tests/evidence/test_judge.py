@@ -42,10 +42,13 @@ CLAIMS = {
 
 
 class Made(MadeCurves):
-    """Numbers around 10, but around 5 in COEBL's self-play; `exact` has those of some matches, a number per seed."""
+    """Numbers around 10, but around 5 in COEBL's self-play.
 
-    def __init__(self, exact=None, seeds=20, keep=lambda pairing: True):
-        self.exact, self.seeds = exact or {}, seeds
+    `exact` has those of some matches, a number per seed; `change` is applied to the runs of a match and a metric.
+    """
+
+    def __init__(self, exact=None, seeds=20, keep=lambda pairing: True, change=lambda runs, *match: runs):
+        self.exact, self.seeds, self.change = exact or {}, seeds, change
         self.present = list(filter(keep, DUELS + ALONE))
         self.asked = Counter()
 
@@ -58,7 +61,7 @@ class Made(MadeCurves):
         noise = np.random.default_rng(zlib.crc32(repr((pairing, metric)).encode())).standard_normal(self.seeds)
         numbers = (5 if row == column == "coebl" else 10) + 0.1 * (noise - noise.mean())
         numbers = np.broadcast_to(self.exact.get(pairing, numbers), (len(ROUNDS), self.seeds))
-        return MadeRuns(ROUNDS, np.arange(self.seeds), numbers)
+        return self.change(MadeRuns(ROUNDS, np.arange(self.seeds), numbers), game, row, column, metric)
 
 
 def verdict(claim, source, variant="six"):
@@ -125,12 +128,10 @@ class TestVerdicts:
         assert (alone.verdict, alone.threshold) == ("fails", 10)
 
     def test_each_metric_has_its_own_verdict(self):
-        class Opposite(Made):
-            def runs(self, game, row, column, metric):
-                runs = super().runs(game, row, column, metric)
-                return runs if metric == "pseudo_regret" else runs._replace(values=-runs.values)
+        def negate(runs, *match):
+            return runs if match[-1] == "pseudo_regret" else runs._replace(values=-runs.values)
 
-        result = verdict("wins", Opposite())
+        result = verdict("wins", Made(change=negate))
         assert (result.verdict, result.metric) == ("holds", "pseudo_regret")
         (reported,) = result.reported
         assert (reported.metric, reported.verdict) == ("regret", "fails")
@@ -217,33 +218,22 @@ class TestMissingData:
         assert "ucb v ucb on diagonal:n=3, rounds 201 to 300: tv is not finite in every run" in result.note
 
     def test_a_short_match_has_no_end(self):
-        class Short(Made):
-            def runs(self, *match):
-                runs = super().runs(*match)
-                return runs._replace(rounds=runs.rounds[:25], values=runs.values[:25])
-
-        assert "exp3 v coebl on diagonal:n=2: round 300 is not recorded" in verdict("wins", Short()).note
-        assert "rounds 201 to 300: round 300 is not recorded" in verdict("differs", Short()).note
+        short = Made(change=lambda runs, *_: runs._replace(rounds=runs.rounds[:25], values=runs.values[:25]))
+        assert "exp3 v coebl on diagonal:n=2: round 300 is not recorded" in verdict("wins", short).note
+        assert "rounds 201 to 300: round 300 is not recorded" in verdict("differs", short).note
 
     @pytest.mark.parametrize("changed", [{"horizon": 600}, {"noise": "none"}])
     def test_matches_of_another_setting_are_not_judged(self, changed):
-        class Other(Made):
-            def runs(self, *match):
-                return super().runs(*match)._replace(**played)
-
-        played = {"horizon": 300, "noise": "gaussian"}
-        assert verdict("wins", Other()).verdict == "holds"
-        played |= changed
-        result = verdict("wins", Other())
+        result = verdict("wins", Made(change=lambda runs, *_: runs._replace(**changed)))
         assert result.verdict == "not testable"
         assert "where the claim is about 300 rounds and noise gaussian" in result.note
 
     def test_the_fault_of_a_present_match_is_reported(self):
-        class Mixed(Made):
-            def runs(self, *match):
-                raise InputError("there are cells of two noises.")
+        def fail(*_):
+            raise InputError("there are cells of two noises.")
 
-        assert "missing: exp3 v coebl on diagonal:n=2: there are cells of two noises" in verdict("wins", Mixed()).note
+        note = verdict("wins", Made(change=fail)).note
+        assert "missing: exp3 v coebl on diagonal:n=2: there are cells of two noises" in note
 
     def test_the_other_seat_does_not_count(self):
         source = Made()
@@ -253,15 +243,13 @@ class TestMissingData:
 
 class TestReading:
     def test_the_order_of_seeds_does_not_matter(self):
-        class Shuffled(Made):
-            def runs(self, *match):
-                runs = super().runs(*match)
-                order = np.random.default_rng(zlib.crc32(repr(match).encode())).permutation(self.seeds)
-                return runs._replace(seeds=runs.seeds[order], values=runs.values[:, order])
+        def shuffle(runs, *match):
+            order = np.random.default_rng(zlib.crc32(repr(match).encode())).permutation(20)
+            return runs._replace(seeds=runs.seeds[order], values=runs.values[:, order])
 
         shuffled, plain = (
             [result.as_dict() for result in judge(source, [CLAIMS["differs"]], VARIANTS)]
-            for source in (Shuffled(), Made())
+            for source in (Made(change=shuffle), Made())
         )
         assert shuffled == plain
 
@@ -272,13 +260,11 @@ class TestReading:
         assert (result.verdict, result.estimate.mean) == ("holds", pytest.approx(5))
 
     def test_seeds_that_only_one_side_has_are_left_out(self):
-        class Ragged(Made):
-            def runs(self, game, row, column, metric):
-                runs = super().runs(game, row, column, metric)
-                first = 5 if row == "ucb" else 0
-                return runs._replace(seeds=runs.seeds[first:], values=runs.values[:, first:])
+        def drop(runs, game, row, *_):
+            first = 5 if row == "ucb" else 0
+            return runs._replace(seeds=runs.seeds[first:], values=runs.values[:, first:])
 
-        assert {check.estimate.n for check in verdict("differs", Ragged()).checks} == {15}
+        assert {check.estimate.n for check in verdict("differs", Made(change=drop)).checks} == {15}
 
     def test_each_match_and_metric_is_read_once(self):
         source = Made()
