@@ -51,14 +51,9 @@ class Panel:
     alike: bool = False  # one scale for the panels of a row
     whole: bool = False  # leave out the panel if any part lacks a match; otherwise only that part
 
-    @property
-    def needs(self) -> list[MatchName]:
-        """The matches of the panel."""
-        return [match for matches in self.parts.values() for match in matches]
-
     def within(self, present: Collection[tuple[str, ...]]) -> Panel | None:
         """Return the panel with the parts whose matches are present; None if it is not to be drawn."""
-        parts = {label: matches for label, matches in self.parts.items() if set(matches) <= set(present)}
+        parts = {label: matches for label, matches in self.parts.items() if all(match in present for match in matches)}
         return replace(self, parts=parts) if parts and not (self.whole and len(parts) < len(self.parts)) else None
 
 
@@ -133,9 +128,13 @@ class Figure:
         return _needs(self.panels(variant))
 
     def rows(self, results: Results, variant: Variant) -> list[list[Panel]]:
-        """Return the panels that have data, row by row."""
-        present = results.matches()
-        return [row for group in self.panels(variant) for row in _rows(group, present)]
+        """Return the panels that have data, in rows as wide as the page."""
+        present, rows = set(results.matches()), list[list[Panel]]()
+        for group in self.panels(variant):
+            panels = [part for panel in group if (part := panel.within(present))]
+            across = round(WIDTH / panels[0].width) if panels else 1
+            rows += [panels[first : first + across] for first in range(0, len(panels), across)]
+        return rows
 
     def __call__(self, results: Results, variant: Variant, measures: str) -> matplotlib_figure.Figure:
         """Draw the panels that have data."""
@@ -213,14 +212,9 @@ def _no_data(figure: Figure, variant: Variant, command: str = "coebl reproduce")
 
 
 def _needs(groups: list[list[Panel]]) -> list[MatchName]:
-    return list(dict.fromkeys(match for group in groups for panel in group for match in panel.needs))
-
-
-def _rows(group: list[Panel], present: Sequence[tuple[str, ...]]) -> list[list[Panel]]:
-    """Split the panels of a group that have data into rows as wide as the page."""
-    panels = [part for panel in group if (part := panel.within(present))]
-    across = round(WIDTH / panels[0].width) if panels else 1
-    return [panels[first : first + across] for first in range(0, len(panels), across)]
+    """Return the matches of the panels, each once."""
+    parts = [matches for group in groups for panel in group for matches in panel.parts.values()]
+    return list(dict.fromkeys(match for matches in parts for match in matches))
 
 
 def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matplotlib_figure.Figure:
@@ -380,17 +374,13 @@ def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequen
 
 def means(paper: Paper, results: Results) -> list[dict[str, Any]]:
     """Return means with intervals of every metric in the last round of every match, then over the last rounds."""
+    pl = require("polars")
     rows: list[dict[str, Any]] = [dict(row) for row in results.summary()]
     for metric, span in paper.averaged.items():
-        rows += _over_the_last_rounds(results, metric, span)
-    kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")  # six digits: more than is known
+        for game, row, column in results.matches():
+            runs = results.curves([metric], game=game, players=(row, column))
+            late = runs.filter(pl.col("round") > pl.col("round").max() - span)
+            found = mean_interval(late.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy())
+            rows.append({"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(found))
+    kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")
     return [{key: few_digits(row[key], 6) if isinstance(row[key], float) else row[key] for key in kept} for row in rows]
-
-
-def _over_the_last_rounds(results: Results, metric: str, span: int) -> Iterator[dict[str, Any]]:
-    pl = require("polars")
-    for game, row, column in results.matches():
-        runs = results.curves([metric], game=game, players=(row, column))
-        late = runs.filter(pl.col("round") > pl.col("round").max() - span)
-        estimate = mean_interval(late.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy())
-        yield {"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(estimate)

@@ -43,10 +43,7 @@ _HEADING: Style = {
 
 
 def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection[str] = ()) -> Figure:
-    """Plot the earnings of each learner and its losses to a best response: two columns of dots, grouped by kind.
-
-    The learners named in `own` have a ring.
-    """
+    """Plot the earnings and the losses of each learner: two columns of dots by kind, with a ring for those in `own`."""
     rows = standings.standings
     titles = learner_titles((entry.learner for entry in rows), known)
     colours = {spec: look.colour for spec, look in looks(titles, known=known).items()}
@@ -101,7 +98,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
 
 
 def finding(standings: Standings, titles: Mapping[str, str]) -> str:
-    """Return the leaders by their means, without the learners that are there for reference, in words."""
+    """Return the leaders by their means, in words; references are left out."""
     rows = standings.standings
     contenders = [entry for entry in rows if entry.kind not in REFERENCES]
     who = "Of learners that see only what is played, " if 0 < len(contenders) < len(rows) else ""
@@ -120,7 +117,7 @@ _SHARE: dict[StatementKind, float] = {"head-to-head": 2.5, "best-response": 1.1,
 
 
 def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
-    """A panel per statement about a learner, a line per game."""
+    """Plot a panel per statement about a learner, with a line per game."""
     titles = learner_titles([trial["subject"], *trial["opponents"]], known)
     games, statements = trial["games"], trial["statements"].values()
     draw: dict[StatementKind, Callable[[Axes, Mapping[str, Any], Mapping[str, Any], dict[str, str]], None]] = {
@@ -148,7 +145,7 @@ def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
 
 
 def _short_title(game: str) -> str:
-    """Return the title of a game without its seed; of a game inside another one, its own, and what is done with it.
+    """Return the title of a game without its seed; of a modified game, that of the inner game and the modification.
 
     >>> _short_title("scaled:game=random-gaussian:m=6+n=3+seed=7,scale=0.1").replace("\u00a0", " ")
     'Random, normal, 6 × 3, scaled'
@@ -162,7 +159,7 @@ def _short_title(game: str) -> str:
 
 
 def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
-    """A heat map of advantages; undecided ones are hatched, and those where the subject is behind have a frame."""
+    """Draw a heat map of advantages; undecided ones are hatched, and the subject is behind in those with a frame."""
     from matplotlib.patches import Rectangle
 
     shape = len(trial["games"]), len(trial["opponents"])
@@ -190,7 +187,7 @@ def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any]
 
 
 def _draw_ratios(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
-    """The ratio to the best opponent with its interval, or that of the worst run to the median; lines at the limits."""
+    """Draw the ratio to the best opponent with its interval, or of the worst run to the median; lines at the limits."""
     ratio = statement["ratio"]
     lines = {1.0: ":", ratio: "--", statement["never_above"] or ratio: "-"}
     for limit, style in lines.items():
@@ -216,7 +213,7 @@ def _draw_ratios(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any
 
 
 def _draw_self_play(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
-    """The exploitability of the subject and of the best opponent in self-play."""
+    """Draw the exploitability of the subject and of the best opponent in self-play."""
     for place, (game, played) in enumerate(trial["games"].items()):
         rows = [row for row in statement["rows"] if row["game"] == game and np.isfinite(row["measured"])]
         if rows:

@@ -36,20 +36,12 @@ MOST = 0.5  # the share that counts as most runs
 
 
 def diagonal(n: int) -> str:
-    """Return the spec of the paper's game.
-
-    >>> diagonal(100)
-    'diagonal:n=100,space=bits,binary=true,mask=false'
-    """
+    """Return the spec of the paper's game."""
     return f"diagonal:n={n},space=bits,binary=true,mask=false"
 
 
 def pdcoea(population: int, chi: float) -> str:
-    """Return the canonical spec of PDCoEA.
-
-    >>> pdcoea(90, 0.1), pdcoea(500, 0.3)
-    ('pdcoea:population=90,chi=0.1', 'pdcoea')
-    """
+    """Return the canonical spec of PDCoEA."""
     return str(Pdcoea(population=population, chi=chi))
 
 
@@ -93,7 +85,7 @@ def times_of(results: Results, match: MatchName) -> Runtimes:
 
 
 def grid(variant: Variant) -> list[list[Panel]]:
-    """Expected running times by population and mutation rate."""
+    """Return expected running times by population and mutation rate."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         rows = {label: [times_of(results, match) for match in matches] for label, matches in parts.items()}
@@ -105,7 +97,7 @@ def grid(variant: Variant) -> list[list[Panel]]:
 
 
 def budgets(variant: Variant) -> list[list[Panel]]:
-    """The share of runs that have hit, by budget: a line per algorithm."""
+    """Return the share of runs that have hit, by budget: a line per algorithm."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         plot_ecdf({label: times_of(results, match) for label, (match,) in parts.items()}, ax, legend=False)
@@ -118,7 +110,7 @@ def budgets(variant: Variant) -> list[list[Panel]]:
 
 
 def sizes(variant: Variant) -> list[list[Panel]]:
-    """Expected running times by size, for a large population."""
+    """Return expected running times by size, for a large population."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         by_label = {

@@ -1,18 +1,17 @@
 """Lin, "Randomised optimism via competitive co-evolution for matrix games with bandit feedback", IJCAI 2025.
 
-`study.toml` has the experiments, `paper.toml` the variants, the claims and the words of the page. Here are the games
-and roles, the checks of the claims, and the figures: those of the paper, and two that it does not have. Head to head,
-COEBL is the column player.
+`study.toml` has the experiments, `paper.toml` the variants, the claims and the words of the page. This module has the
+games and roles, the checks of the claims, and the figures: those of the paper, and two others. Head to head, COEBL is
+the column player.
 
-`figure.needs(variant)` lists the matches of a figure, and `figure(results, variant, "paper")` draws it. The choice of
-measures is "paper", as in the published figures, which come from the paper's program, or "noise-free": the same without
-the noise of the rewards, and exploitability for KL and TV.
+The choice of measures of a figure is "paper", as in the published figures, or "noise-free": the same without the noise
+of the rewards, and exploitability for KL and TV.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -45,20 +44,12 @@ RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the figure by-c
 
 
 def coebl(rate: float) -> str:
-    """Return the canonical spec of COEBL with this c.
-
-    >>> coebl(8), coebl(0.5)
-    ('coebl', 'coebl:c=0.5')
-    """
+    """Return the canonical spec of COEBL with this c."""
     return str(Coebl(c=rate))
 
 
 def games(sizes: Sequence[int] = SIZES) -> list[str]:
-    """Return rock-paper-scissors, then both families by size.
-
-    >>> games((2,))
-    ['rps', 'diagonal:n=2', 'bigger-number:n=2']
-    """
+    """Return rock-paper-scissors, then both families by size."""
     return ["rps", *(game for family in FAMILIES for game in family_of_games(family, sizes))]
 
 
@@ -68,11 +59,7 @@ def family_of_games(name: str, sizes: Sequence[int] = SIZES) -> list[str]:
 
 
 def size_of(game: str) -> int | None:
-    """Return the n of a game of the two families.
-
-    >>> size_of("diagonal:n=4"), size_of("rps")
-    (4, None)
-    """
+    """Return the n of a game of the two families; None for rock-paper-scissors."""
     size = split_spec(game).arguments.get("n")
     return None if size is None else int(size)
 
@@ -95,7 +82,7 @@ DIAGONAL, BIGGER_NUMBER = map(family_of_games, FAMILIES)
 
 
 def _duels(variant: Variant, chosen: Iterable[str], roles: Iterable[str] = BASELINES) -> list[Sample]:
-    """The last rounds of the matches of the baselines against COEBL."""
+    """Return the last rounds of the matches of the baselines against COEBL."""
     return [SETTING.end(variant.match(game, role, "coebl")) for game in chosen for role in roles]
 
 
@@ -104,7 +91,7 @@ def _last(match: MatchName) -> Sample:
 
 
 def _grows_sublinearly(match: MatchName) -> Check:
-    """The regret grows sublinearly over the last two thirds of the rounds."""
+    """Return the check that the regret grows sublinearly over the last two thirds of the rounds."""
     return Sublinear((SETTING.end(match), SETTING.at(match, ROUNDS // 3)))
 
 
@@ -114,9 +101,9 @@ def _small_advantage(variant: Variant) -> list[Check]:
 
 
 def _speed(variant: Variant) -> list[Check]:
-    """Divergence is a larger distance at the end than at the start; the faster learner is nearer at the end.
+    """Compare distances at the end: divergence is more than at the start, and the faster learner is nearer.
 
-    Means over all rounds would not do: Exp3-IX begins at the uniform policy, the equilibrium of this game.
+    Means over all rounds would not show it: Exp3-IX begins at the uniform policy, the equilibrium of this game.
     """
     exp3 = variant.match("rps", "exp3")
     slow, coebl_, ucb = (_last(variant.match("rps", role)) for role in ("exp3-ix", "coebl", "ucb"))
@@ -134,12 +121,12 @@ def _beneath_the_line(variant: Variant) -> list[Check]:
 
 
 def _ahead(chosen: Sequence[str], roles: Sequence[str] = BASELINES) -> Checks:
-    """COEBL is ahead of the baselines on these games."""
+    """Return the checks that COEBL is ahead of the baselines on these games."""
     return lambda variant: [above(sample) for sample in _duels(variant, chosen, roles)]
 
 
 def _convergence(converges: Sequence[str], others_do_not: Sequence[str], others: Sequence[str] = BASELINES) -> Checks:
-    """COEBL converges in self-play on some games, the others do not on some."""
+    """Return the checks that COEBL converges in self-play on some games, and that others do not on some."""
     return lambda variant: [
         *(below(_last(variant.match(game, "coebl")), CONVERGED) for game in converges),
         *(above(_last(variant.match(game, role)), CONVERGED) for game in others_do_not for role in others),
@@ -245,7 +232,7 @@ _figure = partial(Figure, heading=heading, suffixes=_BOTH)
 
 
 def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False, alike: bool = False) -> Panel:
-    """Return a panel of curves, with what the paper's figures have beside them."""
+    """Return a panel of curves, with the reference lines and axes of the paper's figures."""
     game = next(iter(lines.values())).game
 
     def finish(ax: Axes) -> None:
@@ -274,19 +261,15 @@ def duels(variant: Variant, game: str) -> Lines:
 
 
 def rps_self_play(variant: Variant) -> Groups:
-    """Regret, and distance to equilibrium twice: the paper zooms in on small distances, a log axis shows all."""
+    """Return regret, and distance to equilibrium twice: the paper zooms in on small distances, a log axis shows all."""
     lines = self_plays(variant, "rps")
-    return [
-        [
-            curves("regret", SELF_PLAY, lines),
-            curves("distance to equilibrium", DIVERGENCE, lines),
-            curves("the same, zoomed: log scale", DIVERGENCE, lines, zoomed=True),
-        ]
-    ]
+    distances = curves("distance to equilibrium", DIVERGENCE, lines)
+    zoomed = curves("the same, zoomed: log scale", DIVERGENCE, lines, zoomed=True)
+    return [[curves("regret", SELF_PLAY, lines), distances, zoomed]]
 
 
 def rps_head_to_head(variant: Variant) -> Groups:
-    """A panel per baseline."""
+    """Return a panel per baseline."""
     lines = duels(variant, "rps")
     return [[curves(line_title(role, match), HEAD_TO_HEAD, {role: match}) for role, match in lines.items()]]
 
@@ -294,7 +277,7 @@ def rps_head_to_head(variant: Variant) -> Groups:
 def by_size(
     family: str, sizes: Sequence[int], lines: Callable[[Variant, str], Lines], *measures: Measure
 ) -> Callable[[Variant], Groups]:
-    """A row of panels per measure, with a panel per size."""
+    """Return the function that lists a row of panels per measure, with a panel per size."""
 
     def panels(variant: Variant) -> Groups:
         by_game = {f"n = {size_of(game)}": lines(variant, game) for game in family_of_games(family, sizes)}
@@ -307,7 +290,7 @@ def by_size(
 
 
 def heat_map(variant: Variant) -> Groups:
-    """Every game by every baseline; all variants have one colour scale."""
+    """Return every game by every baseline; all variants have one colour scale."""
     rows = {
         game_title(game): {learner_title(role): match for role, match in duels(variant, game).items()}
         for game in games()
@@ -317,48 +300,28 @@ def heat_map(variant: Variant) -> Groups:
 
 
 def by_c(variant: Variant) -> Groups:
-    """Losses of COEBL to a best response, and its exploitability in self-play, by c: a panel per game."""
-    learners = {f"{rate:g}": coebl(rate) for rate in RATES}
-    opponent = f"against a {learner_title(BEST_RESPONSE)}"
-    rows = (
-        (HEAD_TO_HEAD["noise-free"], opponent, lambda spec: BEST_RESPONSE),
-        (CONVERGENCE, "in self-play", lambda spec: spec),
-    )
+    """Return losses of COEBL to a best response, and its exploitability in self-play, by c: a panel per game."""
+
+    def panel(game: str, opponent: str) -> Panel:
+        specs = {f"{rate:g}": coebl(rate) for rate in RATES}
+        matches = {rate: MatchName(game, spec, opponent or spec) for rate, spec in specs.items()}
+        metric = HEAD_TO_HEAD["noise-free"] if opponent else CONVERGENCE
+        against = f"against a {learner_title(opponent)}" if opponent else "in self-play"
+        return sweep_panel(game_title(game), metric, "c of COEBL", matches, against)
+
+    shown = games(MAIN_SIZES)
     return [
-        [
-            sweep_panel(
-                game_title(game),
-                metric,
-                "c of COEBL",
-                {c: MatchName(game, spec, column(spec)) for c, spec in learners.items()},
-                against,
-            )
-            for game in chosen
-        ]
-        for chosen in (games(MAIN_SIZES)[:4], games(MAIN_SIZES)[4:])
-        for metric, against, column in rows
+        [panel(game, opponent) for game in row] for row in (shown[:4], shown[4:]) for opponent in (BEST_RESPONSE, "")
     ]
 
 
-def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> list[Figure]:
-    """Self-play and head-to-head on both families; `second` is shown below the regret head to head."""
-    return [
-        figure
-        for family in FAMILIES
-        for title in [game_title(family)]
-        for figure in (
-            _figure(
-                f"{family}-self-play{ending}",
-                f"{title}, self-play",
-                by_size(family, sizes, self_plays, SELF_PLAY, DISTANCE),
-            ),
-            _figure(
-                f"{family}-head-to-head{ending}",
-                f"{title}, {_AHEAD}",
-                by_size(family, sizes, duels, HEAD_TO_HEAD, *second),
-            ),
-        )
-    ]
+def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> Iterator[Figure]:
+    """Yield self-play and head-to-head on both families; `second` is shown below the regret head to head."""
+    for family in FAMILIES:
+        alone = by_size(family, sizes, self_plays, SELF_PLAY, DISTANCE)
+        yield _figure(f"{family}-self-play{ending}", f"{game_title(family)}, self-play", alone)
+        duelling = by_size(family, sizes, duels, HEAD_TO_HEAD, *second)
+        yield _figure(f"{family}-head-to-head{ending}", f"{game_title(family)}, {_AHEAD}", duelling)
 
 
 FIGURES = [
