@@ -60,14 +60,11 @@ def test_the_slope_of_a_power_law():
     assert fit.high - fit.low < 0.1
 
 
-def test_a_slope_needs_hits_at_two_sizes():
+def test_missing_hits_and_runs_are_rejected():
     with pytest.raises(InputError, match=r"two sizes.*\[10\]"):
         slope({10: MIXED})
     with pytest.raises(InputError, match="two sizes"):
         slope({10: MIXED, 20: Runtimes((None,), 10)})
-
-
-def test_no_runs_are_rejected():
     with pytest.raises(InputError, match="times is empty"):
         Runtimes((), 10)
 

@@ -55,11 +55,6 @@ class TestMeanInterval:
         assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=1e-9)
         assert interval.method == "bootstrap"
 
-    def test_bootstrap_depends_on_the_generator_alone(self):
-        one, same, other = (mean_interval(FIRST, method="bootstrap", random=generator(seed)) for seed in (1, 1, 2))
-        assert one == same
-        assert one != other
-
     def test_bootstrap_leans_to_the_long_tail(self):
         skewed = generator().exponential(size=40)
         interval = mean_interval(skewed, method="bootstrap", random=generator())
@@ -97,9 +92,8 @@ class TestBand:
         values = np.array([FIRST, SECOND, [0.1] * 10, [1e9, *[1e9 + 1] * 9]])
         band = Band.of(values, level)
         intervals = [mean_interval(row, level) for row in values]
-        assert band.mean.tolist() == [interval.mean for interval in intervals]
-        assert band.low.tolist() == [interval.low for interval in intervals]
-        assert band.high.tolist() == [interval.high for interval in intervals]
+        for name in ("mean", "low", "high", "sd"):
+            assert getattr(band, name).tolist() == [getattr(interval, name) for interval in intervals]
         assert band.half == pytest.approx([interval.high - interval.mean for interval in intervals], rel=1e-6)
         assert band.seeds == 10
 
@@ -112,10 +106,6 @@ class TestBand:
         band = Band.of(np.array([[3.0], [4.0]]))
         assert band.mean.tolist() == [3, 4]
         assert np.isnan([band.low, band.high, band.half]).all()
-
-    def test_a_wrong_level_is_named(self):
-        with pytest.raises(InputError, match=r"level is 95; accepted: a number between 0 and 1"):
-            Band.of(np.zeros((1, 2)), 95)
 
 
 def test_quantiles_against_the_table():
@@ -153,15 +143,7 @@ class TestPairedDifference:
         assert paired_difference({1: 2.0, 2: 3.0}, {1: 2.0, 2: 3.0}).p == 1
         assert paired_difference({1: 2.0, 2: 3.0}, {1: 1.0, 2: 2.0}).p == 0
         assert paired_difference({1: 1.0, 2: 2.0}, {1: 2.0, 2: 3.0}).p == 0
-
-    def test_one_seed_has_no_p(self):
         assert math.isnan(paired_difference({1: 2.0}, {1: 1.0}).p)
-
-    def test_seeds_that_differ_are_named(self):
-        with pytest.raises(InputError, match=r"the seeds differ: a alone has 3; b alone has 4, 5\. Accepted"):
-            paired_difference({1: 1.0, 3: 1.0}, {1: 1.0, 4: 1.0, 5: 0.0})
-        with pytest.raises(InputError, match=r"a alone has 0, 1, 2, 3, 4 and 15 more\."):
-            paired_difference(dict.fromkeys(range(21), 0.0), {20: 1.0})
 
     @pytest.mark.parametrize(
         ("a", "b", "seeds", "message"),
@@ -174,6 +156,8 @@ class TestPairedDifference:
             ({1: 1.0}, [1.0], None, "two mappings or two arrays"),
             ({1: 1.0, 2: math.nan}, {1: 1.0, 2: 1.0}, None, r"a\[1\] is nan"),
             ({}, {}, None, "a is empty"),
+            ({1: 1.0, 3: 1.0}, {1: 1.0, 4: 1.0, 5: 0.0}, None, r"differ: a alone has 3; b alone has 4, 5\. Accepted"),
+            (dict.fromkeys(range(21), 0.0), {20: 1.0}, None, r"a alone has 0, 1, 2, 3, 4 and 15 more\."),
         ],
     )
     def test_rejections(self, a, b, seeds, message):
@@ -188,15 +172,9 @@ class TestOneSided:
         expected = scipy.stats.ttest_1samp(FIRST, threshold, alternative=alternative).pvalue
         assert one_sided_p(FIRST, threshold, alternative) == pytest.approx(expected, rel=1e-10)
 
-    def test_greater_is_the_default_and_means_greater(self):
-        assert one_sided_p(FIRST, -10) < 1e-5
-        assert one_sided_p(FIRST, 10) > 1 - 1e-5
-
     def test_equal_samples(self):
         assert [one_sided_p([2.0, 2.0], c) for c in (1, 2, 3)] == [0, 1, 1]
         assert [one_sided_p([2.0, 2.0], c, "less") for c in (1, 2, 3)] == [1, 1, 0]
-
-    def test_one_sample_has_no_p(self):
         assert math.isnan(one_sided_p([2.0], 0))
 
 
@@ -254,22 +232,15 @@ class TestEquivalent:
         if min(abs(result.interval.low + margin), abs(result.interval.high - margin)) > 1e-9:
             assert result.equivalent == (-margin < result.interval.low and result.interval.high < margin)
 
-    def test_not_shown_on_either_side(self):
-        assert not equivalent([1.0, 1.1, 1.2], margin=0.5)
-        assert not equivalent([-1.0, -1.1, -1.2], margin=0.5)
-        assert not equivalent([-3.0, 3.0], margin=0.5)
-
     def test_equal_samples_and_one_sample(self):
         assert equivalent([0.0, 0.0, 0.0], margin=0.1)
         assert not equivalent([0.1, 0.1, 0.1], margin=0.1)
         assert not equivalent([0.0], margin=0.1)
 
     @pytest.mark.parametrize("margin", [0, -1, math.nan, math.inf, "wide"])
-    def test_a_bad_margin_is_rejected(self, margin):
+    def test_bad_arguments_are_rejected(self, margin):
         with pytest.raises(InputError, match="margin is"):
             equivalent([0.0, 1.0], margin)
-
-    def test_a_level_without_an_interval_is_rejected(self):
         with pytest.raises(InputError, match=r"level is 0\.5; accepted: a number between 0\.5 and 1"):
             equivalent([0.0, 1.0], 1, level=0.5)
 
@@ -298,29 +269,26 @@ def test_bad_levels_are_rejected(level):
         mean_interval([1.0, 2.0], level)
 
 
-def test_other_bad_arguments_are_rejected():
-    with pytest.raises(InputError, match="method is 'jackknife'"):
-        mean_interval([1.0, 2.0], method="jackknife")
-    with pytest.raises(InputError, match="random is None"):
-        mean_interval([1.0, 2.0], method="bootstrap")
-    with pytest.raises(InputError, match="resamples is 0"):
-        mean_interval([1.0, 2.0], resamples=0)
-    with pytest.raises(InputError, match="alternative is 'two-sided'"):
-        one_sided_p([1.0, 2.0], 0, "two-sided")
-    with pytest.raises(InputError, match="threshold is nan"):
-        one_sided_p([1.0, 2.0], math.nan)
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (mean_interval, {"method": "jackknife"}, "method is 'jackknife'"),
+        (mean_interval, {"method": "bootstrap"}, "random is None"),
+        (mean_interval, {"resamples": 0}, "resamples is 0"),
+        (one_sided_p, {"threshold": 0, "alternative": "two-sided"}, "alternative is 'two-sided'"),
+        (one_sided_p, {"threshold": math.nan}, "threshold is nan"),
+    ],
+)
+def test_other_bad_arguments_are_rejected(function, arguments, message):
+    with pytest.raises(InputError, match=message):
+        function([1.0, 2.0], **arguments)
 
 
 def test_many_rows_are_tested_as_each_of_them():
     values = np.array([FIRST, SECOND, [0.0] * 10, [2.0] * 10, [-1e-9] * 9 + [0.0]])
     for row, found in zip(values, zero_tests(values), strict=True):
         expected = paired_difference(row, 0 * row, seeds=range(10))
-        assert (found.mean, found.low, found.high, found.sd) == (
-            expected.mean,
-            expected.low,
-            expected.high,
-            expected.sd,
-        )
+        assert replace(found, p=0) == replace(expected, p=0)
         assert found.p == pytest.approx(expected.p, rel=1e-12)
     [single] = zero_tests(np.array([[3.0]]))
     assert math.isnan(single.p)

@@ -174,9 +174,11 @@ def test_over_all_games_every_game_counts_once_in_units_of_its_range(suite):
 
 
 def test_no_learner_is_behind(suite):
-    _, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
+    numbers, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
     assert found.reached
     assert found.failing == []
+    verdicts = judge(Numbers(numbers), [claim_of(suite.statements[0])], {"s": TRIAL})
+    assert aim_paragraphs(verdicts)[0].startswith("(a) REACHED: Head to head")
 
 
 def regrets(suite, change=(), **means):
@@ -277,7 +279,7 @@ def test_equal_means_are_not_the_least_outright_and_not_above(suite):
     assert (found.counts["least"], found.counts["least outright"], found.reached) == (2, 0, True)
 
 
-def test_only_the_seeds_that_are_asked_for_count(suite):
+def test_only_the_given_seeds_count(suite):
     numbers, whole = duels(suite, one_p=9.0, one_q=0.1, two_p=-8.0, two_q=7.0)
     assert {row["n"] for row in whole.rows} == {SEEDS}
     assert {row["n"] for row in judged(suite, 0, numbers, seeds=[0, 2, 5, 99]).rows} == {3}
@@ -346,12 +348,6 @@ def test_what_breaks_is_missing_and_the_aim_is_open(coebl, tmp_path):
     assert "OPEN" not in hedge
     assert "Not the test of the suite's file: 3 seeds instead of 4." in hedge.replace("\n", " ")
     assert (tmp_path / "out" / "tournament" / "figure-2.svg").exists()
-
-
-def test_what_is_said_begins_with_the_aim(suite):
-    numbers, _ = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
-    verdicts = judge(Numbers(numbers), [claim_of(suite.statements[0])], {"s": TRIAL})
-    assert aim_paragraphs(verdicts)[0].startswith("(a) REACHED: Head to head")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import polars
 import pytest
 from scipy.stats import binomtest
 
-from coebl.core.errors import InputError
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Setting, Share
 from coebl.papers import load_paper
@@ -128,8 +127,3 @@ def test_the_page_states_the_published_verdicts():
     assert high == [1, 0, 2, 3, 13]
     assert {shares[run(100, pdcoea(size, 0.3))[:2]] for size in POPULATIONS} == {1.0}
     assert "with chi = 0.5, 1, 0, 2, 3 and 13 of 20" in (root / "docs/large-games.md").read_text(encoding="utf-8")
-
-
-def test_an_unknown_paper_is_named():
-    with pytest.raises(InputError, match="aaai2025"):
-        load_paper("aaai2026")
