@@ -51,7 +51,7 @@ TITLES = {
 
 
 class Files:
-    """The files in results/ablation, and what the page asks of them."""
+    """The files in results/ablation, with the numbers of the page."""
 
     def __init__(self, folder: Path) -> None:
         self.summary: dict[str, Any] = read_json(folder / "summary.json")
@@ -61,7 +61,7 @@ class Files:
         }
 
     def of_wish(self, wish: str, plainly: bool = True) -> dict[tuple[str, str], dict[str, Difference]]:
-        """By learner and base the tests of a wish, by outcome: those v the plain learner, or those v a second base."""
+        """Return the tests of a wish by learner and base, then by outcome: v the plain learner, or v a second base."""
         found: dict[tuple[str, str], dict[str, Difference]] = {}
         for one in self.differences:
             if one.wish == wish and one.game == ALL_GAMES and (one.base == plain(one.learner)) == plainly:
@@ -69,13 +69,13 @@ class Files:
         return found
 
     def test(self, learner: str, outcome: str, base: str | None = None, game: str = ALL_GAMES) -> Difference:
-        """One difference, by default to the plain learner and over all games."""
+        """Return one difference, by default to the plain learner and over all games."""
         base = base or plain(learner)
         wanted = learner, base, outcome, game
         return next(one for one in self.differences if (one.learner, one.base, one.outcome, one.game) == wanted)
 
     def counted(self, wish: str) -> tuple[int, int, int]:
-        """The numbers of tests against plain learners: those that a suggestion wins, those that it loses, and all."""
+        """Return the numbers of tests against plain learners: won, lost and all."""
         tests = [one for tests in self.of_wish(wish).values() for one in tests.values()]
         shown = [one for one in tests if one.significant]
         return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)
@@ -113,11 +113,11 @@ def summarise(results: Results, study: Study, folder: Path) -> None:
 
 
 def plot_wishes(files: Files, wishes: Sequence[str]) -> Figure:
-    """The differences to plain learners: a row per variant, a panel per outcome, one colour and symbol per learner."""
+    """Plot the differences to plain learners: a row per variant, a panel per outcome, a colour per learner."""
     variants = {wish: list(dict.fromkeys(label(learner) for learner, _ in files.of_wish(wish))) for wish in wishes}
     lines: dict[tuple[str, str], int] = {}
     for wish in wishes:
-        for name in ("", *variants[wish]):  # a wish has a line of its own
+        for name in ("", *variants[wish]):  # a wish has a line too
             lines[wish, name] = len(lines)
     with look():
         figure = new_figure(WIDTH, 0.9 + 0.165 * len(lines))
@@ -178,7 +178,7 @@ def document(folder: Path) -> str:
 
 
 def cell(one: Difference) -> str:
-    """A difference with its interval, in bold type if it is significant, as "**-1.2 [-1.5, -0.9]**"."""
+    """Return a difference with its interval, in bold type if it is significant, as "**-1.2 [-1.5, -0.9]**"."""
     half = (one.high - one.low) / 2
     places = decimal_places(half) if half > 0 else 0
     text = f"{one.mean:.{places}f} [{one.low:.{places}f}, {one.high:.{places}f}]"
@@ -186,7 +186,7 @@ def cell(one: Difference) -> str:
 
 
 def setting(spec: str) -> str:
-    """The c of a COEBL, for a table; of another learner, nothing.
+    """Return the c of a COEBL, for a table; "" for another learner.
 
     >>> setting("coebl:c=2,recombination=row"), setting("kin:c=0")
     ('2', '')

@@ -27,7 +27,7 @@ CONTENDERS = tuple(kind for kind in KINDS if kind not in REFERENCES)
 
 
 class Files:
-    """The files of a tournament, and what the advice asks of them. Amounts are per round, in units of the range."""
+    """The files of a tournament, with the numbers of the advice. Amounts are per round, in units of the range."""
 
     def __init__(self, folder: Path) -> None:
         self.summary: dict[str, Any] = read_json(folder / "summary.json")
@@ -42,39 +42,39 @@ class Files:
                 self._winner[pair] = self._winner[pair[::-1]] = duel["winner"]
 
     def of_kinds(self, kinds: Collection[str]) -> list[str]:
-        """The learners of these kinds, by rank."""
+        """Return the learners of these kinds, by rank."""
         return [learner for learner, one in self.standings.items() if one["kind"] in kinds]
 
     def ahead(self, kind: str) -> str:
-        """The learner with the largest advantage over its kind."""
+        """Return the learner with the largest advantage over its kind."""
         return min(self.of_kinds([kind]), key=lambda learner: self.standings[learner]["kind_rank"])
 
     def published(self) -> str:
-        """The informed bandit with the largest advantage over its kind that is not of this project."""
+        """Return the informed bandit with the largest advantage over its kind that is not of this project."""
         others = [learner for learner in self.of_kinds(["informed bandit"]) if learner not in OWN]
         return min(others, key=lambda learner: self.standings[learner]["kind_rank"])
 
     def leaders(self) -> dict[str, list[str]]:
-        """By learner, the games on which it has the largest advantage over the other contenders."""
+        """Return the games on which each learner has the largest advantage over the other contenders."""
         found: dict[str, list[str]] = {learner: [] for learner in self.of_kinds(CONTENDERS)}
         for game in self.summary["games"]:
             found[next(iter(self.ranking(game)))].append(game)
         return found
 
     def least(self, key: str, kinds: Collection[str]) -> str:
-        """The learner of these kinds with the least regret, or exploitability."""
+        """Return the learner of these kinds with the least regret, or exploitability."""
         return min(self.of_kinds(kinds), key=lambda learner: self.standings[learner][key]["value"])
 
     def beaten_by(self, learner: str, kinds: Collection[str] = CONTENDERS) -> list[str]:
-        """Whom of these kinds a learner beats over all games, after Holm."""
+        """Return the learners of these kinds that a learner beats over all games, after Holm."""
         return [one for one in self.of_kinds(kinds) if one != learner and self._winner[learner, one] == learner]
 
     def duel(self, one: str, other: str) -> float:
-        """The advantage of one over the other, over all games."""
+        """Return the advantage of a learner over another, over all games."""
         return self._advantage["all games"][one, other]
 
     def ranking(self, game: str, kinds: Collection[str] = CONTENDERS) -> dict[str, float]:
-        """The learners of these kinds on a game by their mean advantage over each other, the best first."""
+        """Return the learners of these kinds on a game by their mean advantage over each other, the best first."""
         learners, on_game = self.of_kinds(kinds), self._advantage[game]
         means = {
             one: sum(on_game[one, other] for other in learners if other != one) / (len(learners) - 1)
@@ -83,7 +83,7 @@ class Files:
         return dict(sorted(means.items(), key=lambda item: -item[1]))
 
     def share_of(self, game: str, learner: str, opponent: str) -> float:
-        """The contribution of one opponent to a learner's mean in `ranking`."""
+        """Return the contribution of one opponent to a learner's mean in `ranking`."""
         return self._advantage[game][learner, opponent] / (len(self.of_kinds(CONTENDERS)) - 1)
 
 
@@ -107,7 +107,7 @@ def draw_standings(folder: Path) -> Figure:
 
 
 def _estimate(value: Any) -> Any:
-    """An estimate from its ends; other values as they are."""
+    """Return an estimate from its ends; other values unchanged."""
     if not isinstance(value, dict):
         return value
     return Estimate(value["value"], value["low"], value["high"], sd=math.nan, n=0)

@@ -81,14 +81,14 @@ def document(results: Path) -> str:
 
 
 def _marks(by_variant: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The sentence of a claim, and its mark in each variant."""
+    """Return the sentence of a claim, and its mark in each variant."""
     found = [by_variant[variant] for variant in VARIANTS]
     marks = [mark(one["verdict"], [check["verdict"] for check in one["checks"]]) for one in found]
     return [found[0]["text"], *marks]
 
 
 def _reasons(by_variant: Mapping[str, dict[str, Any]]) -> Iterator[str]:
-    """The checks that decided a claim, once for all variants in which they are the same."""
+    """Yield the checks that decided a claim, once for all variants in which they are the same."""
     said: dict[str, list[str]] = {}
     for id, verdict in by_variant.items():
         number = f" {interval(verdict, 'measured')}," if verdict["measured"] is not None else ""
@@ -102,12 +102,12 @@ def _reasons(by_variant: Mapping[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def interval(numbers: dict[str, Any], centre: str = "mean") -> str:
-    """A mean with its interval, as "-24.6 [-36.3, -12.9]"."""
+    """Return a mean with its interval, as "-24.6 [-36.3, -12.9]"."""
     return f"{number(numbers[centre])} [{number(numbers['low'])}, {number(numbers['high'])}]"
 
 
 def number(value: float | None) -> str:
-    """Three digits, or all of those before the point."""
+    """Return three digits of a number, or all of those before the point."""
     if value is None:
         return "unbounded"
     return number_text(value, 3, ",")

@@ -57,7 +57,7 @@ def publish(folder: Path, root: Path, suite: str = SUITE, results: Path = RESULT
 
 
 def _registered(root: Path, file: Path) -> dict[str, str]:
-    """The one commit of a suite's file, and its date in UTC."""
+    """Return the only commit of a suite's file, and its date in UTC."""
     words = ["git", "log", "--date=iso-strict-local", "--format=%H %cd", "--", file.as_posix()]
     universal = {**os.environ, "TZ": "UTC0"}
     done = subprocess.run(words, cwd=root, env=universal, capture_output=True, text=True, check=True)
@@ -69,7 +69,7 @@ def _registered(root: Path, file: Path) -> dict[str, str]:
 
 
 class Published:
-    """The committed outcome of the test, and what the page asks of it."""
+    """The committed outcome of the test, with the numbers of the page."""
 
     def __init__(self, folder: Path) -> None:
         self.summary: dict[str, Any] = read_json(folder / "summary.json")
@@ -78,15 +78,15 @@ class Published:
         self._by_kind: dict[str, dict[str, Any]] = {one["kind"]: one for one in self.statements.values()}
 
     def of(self, kind: str) -> dict[str, Any]:
-        """The statement of a kind."""
+        """Return the statement of a kind."""
         return self._by_kind[kind]
 
     def count_by(self, rows: list[dict[str, Any]], key: str) -> list[tuple[str, int]]:
-        """The number of these rows for each game, or each opponent, the largest first."""
+        """Return the number of these rows for each game, or each opponent, the largest first."""
         return Counter(row[key] for row in rows).most_common()
 
     def on_game(self, game: str) -> dict[str, Any]:
-        """The entries of a game in the table by game."""
+        """Return the entries of a game in the table by game."""
         duels, settled = (
             [row for row in self.of(kind)["rows"] if row["game"] == game] for kind in ("head-to-head", "self-play")
         )
@@ -104,13 +104,13 @@ class Published:
         }
 
     def overall(self, kind: str, opponent: str) -> dict[str, Any]:
-        """The test over all games against an opponent."""
+        """Return the test over all games against an opponent."""
         rows: list[dict[str, Any]] = self.of(kind)["overall"]
         return next(row for row in rows if row["opponent"] == opponent)
 
 
 def _number(value: float | None) -> float:
-    """A number of the summary, in which infinity is None."""
+    """Return a number of the summary, in which infinity is None."""
     return float("inf") if value is None else value
 
 

@@ -48,7 +48,7 @@ Checks = Mapping[str, Mapping[str, CheckValues]]  # by variant, and by what they
 
 
 def read_checks(results: Path) -> Checks:
-    """The checks of the main claim, which are all that the picture shows, from the summary of a reproduction."""
+    """Return the checks of the main claim, which the picture shows, from the summary of a reproduction."""
     verdicts = read_json(results / "claims.json")
     return {
         verdict["variant"]: {check["subject"]: check for check in verdict["checks"]}
@@ -58,7 +58,7 @@ def read_checks(results: Path) -> Checks:
 
 
 def draw_picture(checks: Checks) -> Figure:
-    """Three heat maps: games down, baselines across, blue where COEBL wins and orange where it loses."""
+    """Draw three heat maps: games down, baselines across, blue where COEBL wins and orange where it loses."""
     chosen = {id: _matrix(variant, checks[id]) for id, variant in VARIANTS.items()}
     largest = max(abs(check["measured"]) for rows in chosen.values() for row in rows for check in row)
     seeds = {check["n"] for of_variant in checks.values() for check in of_variant.values()}
@@ -86,7 +86,7 @@ def draw_picture(checks: Checks) -> Figure:
 
 
 def draw_by_c(results: Path) -> Figure:
-    """COEBL by c as the figure by-c of the paper has it, from the means at the last round that are published."""
+    """Draw COEBL by c, as in the figure by-c of the paper, from the published means at the last round."""
     means = {(row["game"], row["row"], row["column"], row["metric"]): row for row in read_json(results / "means.json")}
     rows = (("pseudo_regret", "against a best response"), ("exploitability", "in self-play"))
     shown = ["rps", *family_of_games("diagonal", MAIN_SIZES)]
@@ -123,17 +123,17 @@ def draw_by_c(results: Path) -> Figure:
 
 
 def draw_policies() -> Figure:
-    """One run of COEBL against Exp3: how both policies move."""
+    """Draw the policies in one run of COEBL against Exp3."""
     return plot_simplex(simulate("rps", "coebl:c=2", "exp3", rounds=3000, seeds=1, keep=["policies"]))
 
 
 def _matrix(variant: Variant, checks: Mapping[str, CheckValues]) -> list[list[CheckValues]]:
-    """The checks by game and baseline."""
+    """Return the checks by game and baseline."""
     return [[checks[str(variant.match(game, role, "coebl"))] for role in BASELINES] for game in games()]
 
 
 def _text(check: CheckValues) -> str:
-    """The number of a match."""
+    """Return the number of a match."""
     value = float(check["measured"])
     return with_minus(number_text(value, 1 + max(1, math.floor(math.log10(abs(value)))), ","))
 

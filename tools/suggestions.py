@@ -1,6 +1,6 @@
 """The suggestions of the paper's conclusion and the results of the ablation study: variants paired with plain learners.
 
-What is compared with what was fixed before the run, in studies/ablation.toml; `comparisons` has the same in code.
+The comparisons were fixed before the run, in studies/ablation.toml; `comparisons` has the same in code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WISHES = ("mutation", "recombination", "selection", "population")  # by the para
 KIN = "kin"  # the group of its comparisons
 SELF_PLAY = "self-play"
 OUTCOMES = ("best-response", "ucb", "exp3", SELF_PLAY)  # the opponents; lower is better in all of them
-ROUNDS = 100  # regrets are per so many
+ROUNDS = 100  # regrets are per this many rounds
 
 # A second base, where the question needs one: the same learner but for one parameter.
 _SECOND = {
@@ -36,7 +36,7 @@ _SECOND = {
 
 
 class Comparison(NamedTuple):
-    """A variant and what it is compared with, by their specs."""
+    """A variant and the learner that it is compared with, by their specs."""
 
     wish: str
     learner: str
@@ -64,7 +64,7 @@ class Difference(NamedTuple):
 
 
 def plain(spec: str) -> str:
-    """The learner of which this one is a variant.
+    """Return the learner of which this one is a variant.
 
     >>> plain("coebl:c=2,recombination=row"), plain("kin:c=0")
     ('coebl:c=2', 'kin')
@@ -87,7 +87,7 @@ def label(spec: str) -> str:
 
 
 def comparisons(learners: Iterable[str]) -> list[Comparison]:
-    """Each variant v the plain learner, then those v a second base."""
+    """Return each variant v the plain learner, then those v a second base."""
     first, second = [], []
     for spec in learners:
         if spec == plain(spec):
@@ -103,7 +103,7 @@ def comparisons(learners: Iterable[str]) -> list[Comparison]:
 
 
 def _changed(learner: Learner) -> dict[str, str]:
-    """The parameters that are not at their defaults, COEBL's c left out."""
+    """Return the parameters that are not at their defaults, without COEBL's c."""
     names = [field.name for field in fields(learner) if not (isinstance(learner, Coebl) and field.name == "c")]
     usual = type(learner)()
     return {name: str(getattr(learner, name)) for name in names if getattr(learner, name) != getattr(usual, name)}
@@ -133,7 +133,7 @@ class OutcomesBySeed:
         self.seeds = over_all["seed"].n_unique()
 
     def means(self) -> Iterator[dict[str, Any]]:
-        """The mean of each outcome of each learner, per game and over all, with its interval."""
+        """Yield the mean of each outcome of each learner, per game and over all, with its interval."""
         found = tests_of(self.values, ["learner", "outcome", "game"], family="")
         for learner in self.learners:
             for outcome in OUTCOMES:
@@ -143,7 +143,7 @@ class OutcomesBySeed:
                     yield {**labels, "mean": _six(test.mean), "low": _six(test.low), "high": _six(test.high)}
 
     def differences(self) -> list[Difference]:
-        """All comparisons, per game and over all games. Holm corrects over all tests together, those over all games."""
+        """Return all comparisons, per game and over all games; Holm corrects over all tests over all games together."""
         asked = comparisons(self.learners)
         pairs = pl.DataFrame(asked, schema=["wish", "learner", "base"], orient="row")
         bases = self.values.rename({"learner": "base", "value": "subtracted"})
@@ -164,5 +164,5 @@ class OutcomesBySeed:
 
 
 def _six(number: float) -> float:
-    """Six digits: enough for a document, and without the noise of the last bit in a committed file."""
+    """Return six digits: enough for a document, and without the noise of the last bit in a committed file."""
     return float(f"{number:.6g}")

@@ -1,6 +1,5 @@
 """The ablation study: its results are of the whole study, and docs/ablation.md agrees with them."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +7,8 @@ import pytest
 
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.evidence.statistics import holm, paired_difference
-from coebl.study import Results, parse_study, read_study, run
-from study_runs import runs_of
+from coebl.study import Results, parse_study, read_study
+from study_runs import go, runs_of
 from tools.ablation import STUDY, Files, summarise
 from tools.suggestions import KIN, OUTCOMES, WISHES, comparisons
 
@@ -115,8 +114,7 @@ def test_a_small_study_is_summarised_by_hand_alike(tmp_path):
         rounds = 10
         games = ["diagonal:n=2"]
     """)
-    with ThreadPoolExecutor(1) as executor:
-        run(study, tmp_path / "runs", executor=executor, quiet=True)
+    go(study, tmp_path / "runs")
     results = Results(tmp_path / "runs")
     summarise(results, study, tmp_path)
     files = Files(tmp_path)

@@ -3,17 +3,16 @@
 import csv
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from coebl import study as study_package
 from coebl.core.errors import InputError
-from coebl.study import Results, run
+from coebl.study import Results, parse_study
 from coebl.tournament.outcome import columns_of
 from coebl.tournament.standings import measure
 from coebl.tournament.suite import Part, Suite, read_tournament
+from study_runs import go
 
 FIRST = "fixed:strategy=1/0"
 MINE = """
@@ -62,18 +61,20 @@ def suite_of(name, rounds, game):
     return Suite(name=name, version=1, title=name, description="-", learners=["ucb"], parts=[part])
 
 
+def played(*arguments):
+    """Return the study of a tournament, run into the folder that is the last argument."""
+    study = read_tournament(*arguments)
+    go(study, arguments[-1])
+    return study
+
+
 def test_measures_by_hand(tmp_path):
     """Value 1.5, range 3, and the seats are not alike: uniform gets 1.5 or 2 of (1, 0), by its seat."""
     (tmp_path / "game.csv").write_text("3,0\n1,2\n")
     suite = suite_of("by-hand", 8, str(tmp_path / "game.csv"))
-    study = read_tournament(suite, ["uniform", FIRST, "hedge"], 3, tmp_path / "out")
-    run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    study = played(suite, ["uniform", FIRST, "hedge"], 3, tmp_path / "out")
     found = measure(study, Results(tmp_path / "out"))
-    assert (found.learners, found.games, [*found.seeds]) == (
-        ("uniform", FIRST, "hedge"),
-        {"game.csv": 8},
-        [0, 1, 2],
-    )
+    assert (found.learners, found.games, found.seeds) == (("uniform", FIRST, "hedge"), {"game.csv": 8}, (0, 1, 2))
     assert found.kinds == ("bandit", "bandit", "full information")
     assert found.advantage.shape == (1, 3, 3, 3)
     assert np.array_equal(found.advantage, -found.advantage.swapaxes(2, 3))
@@ -170,29 +171,23 @@ def test_a_learner_that_fails_from_the_first_is_reported_before_the_work(coebl, 
 
 
 def test_nothing_can_be_ranked_before_a_game_is_complete(tmp_path):
-    suite = suite_of("none", 3, "rps")
-    study = read_tournament(suite, ["uniform", "exp3"], 2, tmp_path)
-    cells = study.select([("rps", "uniform", "exp3"), ("rps", "exp3", "uniform")])
-    run(cells, tmp_path, executor=ThreadPoolExecutor(1), quiet=True)
+    study = read_tournament(suite_of("none", 3, "rps"), ["uniform", "exp3"], 2, tmp_path)
+    go(study.select([("rps", "uniform", "exp3"), ("rps", "exp3", "uniform")]), tmp_path)
     with pytest.raises(InputError, match="no game has been played by all learners yet"):
         measure(study, Results(tmp_path))
 
 
 def test_cells_of_another_noise_are_not_counted(tmp_path):
-    suite = suite_of("noisy", 10, "rps")
-    study = read_tournament(suite, ["exp3", "hedge"], 3, tmp_path / "out")
-    run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    study = played(suite_of("noisy", 10, "rps"), ["exp3", "hedge"], 3, tmp_path / "out")
     before = measure(study, Results(tmp_path / "out")).advantage
-    other = study_package.parse_study(f'noise = "none"\n{study.text}')
-    run(other, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    go(f'noise = "none"\n{study.text}', tmp_path / "out")
     assert np.array_equal(measure(study, Results(tmp_path / "out")).advantage, before)
 
 
 def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_are_reported(tmp_path):
-    suite = suite_of("part", 5, "rps")
-    study = read_tournament(suite, ["exp3", "hedge"], 6, tmp_path / "out")
-    cut = study_package.parse_study(f"seeds_per_cell = 3\n{study.text}")
-    run(cut, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    study = read_tournament(suite_of("part", 5, "rps"), ["exp3", "hedge"], 6, tmp_path / "out")
+    cut = parse_study(f"seeds_per_cell = 3\n{study.text}")
+    go(cut, tmp_path / "out")
     results = Results(tmp_path / "out")
     lost = next(cell for cell in cut.cells if cell.seeds == (3, 4, 5))
     results.store.path(lost.digest()).unlink()
@@ -223,22 +218,18 @@ def test_mistakes_name_the_option(coebl, tmp_path, words, line):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_learner_that_is_alone_of_its_kind_leads_no_other(coebl):
-    _, said, _ = coebl("tournament", "--suite", "tiny.toml", "--learners", "exp3,hedge", "--out", "out")
-    assert "Largest advantage: hedge (" in said
-    assert "own kind" not in said
-
-
 def test_every_learner_that_is_named_gets_a_sentence(coebl):
     _, said, _ = coebl(*(word.replace("mine.py:Mine", "k-learning") for word in QUICK))
     assert "k-learning is " in said
     others = said.partition("--learners adds others of the package: ")[2].partition(".")[0].split(",")
     assert [other.strip() for other in others][:3] == ["coebl", "kin", "strain"]
     assert "k-learning" not in ",".join(others)
-    _, said, _ = coebl("tournament", "--suite", "tiny.toml", "--quick", "--learners", "exp3,uniform", "--out", "out")
+    _, said, _ = coebl("tournament", "--suite", "tiny.toml", "--quick", "--learners", "exp3,hedge", "--out", "out")
     assert "exp3 is " in said
-    assert "uniform is " in said
+    assert "hedge is " in said
     assert "--learners adds others" not in said
+    assert "Largest advantage: " in said
+    assert "own kind" not in said, "each is the only one of its kind"
 
 
 def test_variants_of_a_learner_are_distinguished(coebl):

@@ -245,7 +245,7 @@ def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckRes
 
 
 def _missing_text(results: list[CheckResult], needs: list[MatchName]) -> str:
-    """List the missing data: games without any match, then matches that were not played, then other reasons."""
+    """Return the missing data: games without any match, then matches that were not played, then other reasons."""
     missing = list(dict.fromkeys(lack for result in results for lack in result.missing))
     absent = [lack.pairing for lack in missing if not lack.reason]
     partly = {pairing.game for pairing in needs if pairing not in absent}
