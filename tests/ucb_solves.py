@@ -32,7 +32,7 @@ def on_every_solve(monkeypatch, look):
 def hard_matrices(n):
     """Matrices full of ties, nearly singular, on which the pivots once did not end: (number, 2**n, 2**n).
 
-    With n = 5 it was rounding that sent them to and fro, with n = 6 costs that were all zero.
+    With n = 5 it was rounding that sent them back and forth, with n = 6 costs that were all zero.
     """
     rounds, places = _HARD[n]
     batches = []

@@ -25,7 +25,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,40}$")]  # of a p
 
 
 class Contest(BaseModel):
-    """What a player needs to know. A learner is one of a list: a spec from the network might name a file to run."""
+    """The settings of a new player. Learners are from a list: a spec from the network might name a file to run."""
 
     learner: Literal["kin", "strain", "ots-rm", "k-learning", "tsallis-inf"] = "strain"
     actions: int | list[str]
@@ -77,7 +77,7 @@ class Players:
 
 
 def summary(player: Player) -> dict[str, Any]:
-    """Return what to watch: the policy, what was learned, and what looks wrong."""
+    """Return the policy, the estimates, and warnings."""
     labels = player.labels.own or [str(action) for action in range(player.actions)]
     report: dict[str, Any] = {
         "learner": str(player.learner),

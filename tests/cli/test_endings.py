@@ -52,7 +52,16 @@ def test_the_last_line_of_a_reproduction(coebl, monkeypatch, tmp_path, outcome, 
     assert (done.stdout.splitlines() or [""])[-1] == last
 
 
-def test_a_quick_reproduction_is_announced_as_such(coebl, monkeypatch, tmp_path):
-    monkeypatch.setattr(reproduce, "reproduce", lambda *_, **__: made(page=Path("reproduction/report.html")))
+def test_a_quick_reproduction_is_announced_as_such_and_its_command_is_recorded(coebl, monkeypatch, tmp_path):
+    given = {}
+
+    def record(*_, **options):
+        given.update(options)
+        return made(page=Path("reproduction/report.html"))
+
+    monkeypatch.setattr(reproduce, "reproduce", record)
     done = coebl("reproduce", "--quick", cwd=tmp_path)
     assert "This was a quick run: small games, few seeds. For all of them: coebl reproduce\npage:" in done.stdout
+    assert given["command"] == "coebl reproduce --quick"
+    coebl("reproduce", "--figure", "a b", "--figure", "c", "--workers", 2, "--out", "x", "aaai2025", cwd=tmp_path)
+    assert given["command"] == "coebl reproduce aaai2025 --figure 'a b' --figure c"

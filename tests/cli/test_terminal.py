@@ -130,7 +130,7 @@ def interrupt():
     raise KeyboardInterrupt
 
 
-def test_the_spaces_of_a_title_are_plain(capsys):
+def test_titles_are_printed_with_plain_spaces(capsys):
     terminal.say(f"missing: {game_title('diagonal:n=50,space=bits')}")
     assert capsys.readouterr().out == "missing: Diagonal, n = 50, space = bits\n"
 
@@ -141,7 +141,7 @@ def test_a_sentence_is_not_broken_before_a_unit_or_in_an_equation(capsys, monkey
     assert capsys.readouterr().out.splitlines() == ["it took", "12345 % with", "c = 2, or", "0.1 .. 0.2"]
 
 
-def test_long_titles_of_narrow_columns_leave_their_room_to_the_others(capsys, on_terminal):
+def test_long_titles_of_narrow_columns_are_wrapped(capsys, on_terminal):
     on_terminal(80)
     titles = ["the text", "c = 2 everywhere", "as released", "the text, c = 1", "as released, c = 1"]
     claim = "Evolution is consistently more robust than deterministic optimism."
@@ -171,7 +171,7 @@ def test_a_command_that_is_stopped_prints_how_to_resume(stop, code, capsys):
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_command_under_nohup_goes_on():
+def test_a_command_under_nohup_continues():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with resume_hint("coebl run it.toml --out here"):

@@ -216,7 +216,7 @@ class Canary:
         return os.mkdir, (str(self.path),)
 
 
-def test_what_is_in_a_folder_open_to_others_is_not_loaded(tmp_path):
+def test_a_folder_open_to_others_is_not_loaded(tmp_path):
     """One line reports it, and the solver is compiled."""
     maximin(np.eye(2))  # so that there are names to take
     shared = tmp_path / "shared"
@@ -270,7 +270,7 @@ def test_a_full_folder_that_cannot_be_written_is_read(tmp_path):
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
 
 
-def test_what_another_folder_holds_is_not_compiled(tmp_path):
+def test_a_kernel_in_another_folder_is_not_compiled(tmp_path):
     hits(tmp_path / "full")
     assert hits(tmp_path / "empty", tmp_path / "full") == 1
     assert not (tmp_path / "empty").exists()
@@ -278,7 +278,7 @@ def test_what_another_folder_holds_is_not_compiled(tmp_path):
     assert hits(tmp_path / "empty") == 1
 
 
-def test_folders_of_these_sources_alone_are_read(sources, tmp_path):
+def test_only_folders_of_these_sources_are_read(sources, tmp_path):
     mine = cache.make_folder(sources, [tmp_path / "one"])
     (tmp_path / "one" / "coebl-0123abcd-0123456789abcdef").mkdir()
     assert cache.find_folders(sources, [tmp_path / "missing", tmp_path / "one"]) == [mine]

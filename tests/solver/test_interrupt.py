@@ -52,7 +52,7 @@ def test_ctrl_c_ends_a_long_solve():
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (24, 24)])
-def test_ctrl_c_is_heard_while_kernels_compile(monkeypatch, shape):
+def test_ctrl_c_is_handled_while_kernels_compile(monkeypatch, shape):
     """A compiler in the main thread may drop it: LLVM calls back, and exceptions of callbacks are ignored."""
     ended = threading.Event()
 
@@ -72,9 +72,9 @@ def test_ctrl_c_is_heard_while_kernels_compile(monkeypatch, shape):
     ended.set()
 
 
-def test_ctrl_c_is_heard_in_tests_that_run_in_the_background():
+def test_ctrl_c_is_handled_in_tests_that_run_in_the_background():
     """A shell starts background jobs with SIGINT ignored, and what is ignored is inherited."""
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", __file__, "-k", "heard_while and shape0"]
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", __file__, "-k", "handled_while and shape0"]
     ignored = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
     done = subprocess.run(words, preexec_fn=ignored, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -99,7 +99,7 @@ def test_a_long_solve_gives_the_answer_of_a_short_one(monkeypatch, shape):
     assert_same(warm, short)
 
 
-def test_an_error_in_a_long_solve_comes_through():
+def test_an_error_in_a_long_solve_is_raised():
     with pytest.raises(ZeroDivisionError):
         interruptible.in_second_thread(lambda: 1 / 0)
 
@@ -114,7 +114,7 @@ def test_a_batch_in_parts_gives_the_answers_of_the_whole(monkeypatch, ties):
 
 
 @pytest.mark.parametrize("n", [24, 60])
-def test_after_an_interrupt_a_solver_solves_on(monkeypatch, n):
+def test_a_solver_can_be_used_after_an_interrupt(monkeypatch, n):
     """It forgets its tableaux, which the interrupt may have left half done."""
     first, second = np.random.default_rng(n).normal(size=(2, 1, n, n))
     solver = Maximin(first.shape)

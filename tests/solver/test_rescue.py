@@ -90,7 +90,7 @@ def test_then_rounded_payoffs(monkeypatch):
     certificate.certify(A, found.row, found.column, found.value)
 
 
-def test_then_a_part_of_the_actions_that_grows_and_it_is_counted(monkeypatch):
+def test_then_a_growing_part_of_the_actions_which_is_counted(monkeypatch):
     A = np.random.default_rng(0).normal(size=(3, 6, 5))
     expected = maximin(A)
     given = attempts(monkeypatch, lambda number, matrix: None if 5 in matrix.shape and 6 in matrix.shape else True)
@@ -145,7 +145,7 @@ def test_an_answer_that_fails_its_certificate_is_never_returned(monkeypatch):
         maximin(np.stack([game, game]))
 
 
-def test_the_gap_is_at_most_what_is_promised_however_it_is_computed(monkeypatch):
+def test_the_gap_is_at_most_1e_9_however_it_is_computed(monkeypatch):
     """Of answers at the limit, those are rejected whose gap, computed from the payoffs as given, may be above 1e-9."""
     random = np.random.default_rng(3)
     monkeypatch.setattr(rescue, "_MOST_STARTS", 0)
@@ -169,7 +169,7 @@ def test_the_gap_is_at_most_what_is_promised_however_it_is_computed(monkeypatch)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_games_that_only_a_part_of_their_actions_solves(seed):
+def test_games_that_are_solved_only_by_a_part_of_their_actions(seed):
     """Of rank 3, plus 1e-8: HiGHS gives up on them."""
     random = np.random.default_rng([seed, 150])
     A = random.normal(size=(150, 3)) @ random.normal(size=(3, 150)) + 1e-8 * random.normal(size=(150, 150))
@@ -190,7 +190,7 @@ def test_the_twin_of_integers_agrees_with_exact_fractions(m, n):
         certificate.certify(A, row, column, float(exact.value), tolerance=1e-11)
 
 
-def test_a_game_on_which_highs_goes_on_for_ever_is_solved():
+def test_a_game_on_which_highs_does_not_end_is_solved():
     """With HiGHS 1.12, of SciPy 1.17, it had not ended after 28 minutes."""
     random = np.random.default_rng([23, 60, 60, 304200])
     scale = 10 ** random.uniform(0, 0, (60, 1)), 10 ** random.uniform(-8, 8, (1, 60))
@@ -229,7 +229,7 @@ def test_inverting():
     assert not simplex.invert(matrix, np.array([0]))
 
 
-def test_ucb_plays_on_where_its_matrices_are_nearly_singular():
+def test_ucb_can_play_where_its_matrices_are_nearly_singular():
     """Once this run met a matrix that no method solved: rounding had spoiled the tableau, and HiGHS was too loose."""
     result = simulate(Match.of("bigger-number:7", "ucb", "ucb"), [27], record="last", metrics=["exploitability"])
     assert np.isfinite(result.final("exploitability")).all()

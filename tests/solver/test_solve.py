@@ -3,6 +3,8 @@
 Ill-conditioned and degenerate games are in test_nasty.py.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from coebl.core.errors import InputError
 from coebl.games import Game, solve
-from coebl.solver import Solution, maximin
+from coebl.solver import Maximin, Solution, maximin
 from oracles.certificate import assert_same, certify, certify_batch
 from oracles.highs import value_by_highs
 from oracles.simplex import solve_exactly
@@ -162,7 +164,7 @@ def test_kinds_of_arrays(n):
 
 
 @pytest.mark.parametrize(("m", "n"), [(2, 3), (24, 20)])
-def test_one_matrix_in_one_answer_out(m, n):
+def test_the_answer_to_a_single_matrix_has_no_axis_of_runs(m, n):
     matrix = np.random.default_rng([m, n]).normal(size=(m, n))
     alone, batch = maximin(matrix), maximin(matrix[None])
     assert (alone.strategy.shape, alone.opponent.shape, np.shape(alone.value)) == ((m,), (n,), ())
@@ -178,7 +180,24 @@ def test_solve_breaks_ties_by_the_given_rule():
     assert chosen == {0, 1, 2, 3, 4}  # each is missed with probability 0.8 ** 40, about 1e-4
 
 
-@pytest.mark.parametrize("shape", [(3,), (0, 2), (2, 0, 3), (1, 2, 3, 4)])
-def test_shapes_that_are_no_batch(shape):
-    with pytest.raises(InputError, match=r"payoffs has shape .* accepted: \(runs, m, n\)"):
-        maximin(np.zeros(shape))
+ONES = np.ones((1, 2, 2))
+SHAPES = [(3,), (0, 2), (2, 0, 3), (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("solve", "message"),
+    [
+        *((partial(maximin, np.zeros(shape)), r"payoffs has shape .* accepted: \(runs, m, n\)") for shape in SHAPES),
+        (lambda: Maximin((2, 0, 3)), r"shape is \(2, 0, 3\); accepted: \(runs, m, n\)"),
+        (lambda: Maximin((2, 4, 3))(np.ones((2, 3, 4))), r"payoffs has shape \(2, 3, 4\); accepted: \(2, 4, 3\)"),
+        (lambda: Maximin((1, 2, 2), ties="random"), "ties is 'random'; accepted: \"first\", or a function"),
+        (lambda: Maximin((1, 2, 2), ties=lambda: np.ones(2))(ONES), r"ties has shape \(2,\); accepted: finite weights"),
+        (lambda: maximin(ONES, ties="random"), "random is None; pass random="),
+        (lambda: maximin(ONES, ties="last"), "ties is 'last'; accepted"),
+        (lambda: maximin(ONES, ties=np.ones(2)), r"ties has shape \(2,\); accepted: finite weights"),
+        (lambda: maximin(ONES, ties=np.full((1, 2), np.nan)), "ties has entries that are not finite"),
+    ],
+)
+def test_mistakes(solve, message):
+    with pytest.raises(InputError, match=message):
+        solve()

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.solver import Maximin, maximin
 from coebl.solver.interruptible import new_answers, new_workspace, solve_large
@@ -140,21 +139,3 @@ def test_a_solver_asks_for_weights_once_per_solve(n):
         strategy = solver(np.ones((4, n, n))).strategy
         np.testing.assert_array_equal(strategy.argmax(axis=1), asked[-1].argmin(axis=1))
     assert len(asked) == 3
-
-
-ONES = np.ones((1, 2, 2))
-
-
-@pytest.mark.parametrize(
-    ("solve", "message"),
-    [
-        (lambda: Maximin((1, 2, 2), ties="random"), "ties is 'random'; accepted: \"first\", or a function"),
-        (lambda: Maximin((1, 2, 2), ties=lambda: np.ones(2))(ONES), r"ties has shape \(2,\); accepted: finite weights"),
-        (lambda: maximin(ONES, ties="random"), "random is None; pass random="),
-        (lambda: maximin(ONES, ties="last"), "ties is 'last'; accepted"),
-        (lambda: maximin(ONES, ties=np.ones(2)), r"ties has shape \(2,\); accepted: finite weights"),
-    ],
-)
-def test_bad_ties(solve, message):
-    with pytest.raises(InputError, match=message):
-        solve()

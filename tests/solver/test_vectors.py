@@ -77,7 +77,7 @@ def test_comparisons_select(function, kind):
     assert same == function(1, 1)
 
 
-def test_nothing_compares_to_what_is_not_a_number():
+def test_comparisons_with_nan_are_false():
     numbers = memory([np.nan] * LANES)
 
     @njit

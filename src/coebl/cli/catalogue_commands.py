@@ -68,7 +68,7 @@ def list_command(
         _print_entries(entries, showable)
     if showable:
         print()
-        say(f"For all about one of them: coebl show {entries[0].name}")
+        say(f"For the description of one of them: coebl show {entries[0].name}")
 
 
 def _registries() -> dict[str, registry.Registry[Any]]:

@@ -149,8 +149,8 @@ def command_line(context: typer.Context, *left_out: str) -> str:
     """Return the shell command that repeats a call, without these parameters and those at their defaults."""
     words = context.command_path.split()
     for parameter in context.command.params:
-        name, value = str(parameter.name), context.params.get(str(parameter.name))
-        if name in left_out or value in (None, (), parameter.default):
+        value = context.params.get(parameter.name or "")
+        if parameter.name in left_out or value in (None, (), parameter.default):
             continue
         option = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
         if value is True:

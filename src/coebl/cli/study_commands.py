@@ -204,9 +204,9 @@ def results_command(
     if details:
         say(
             "round: the last one, or that of --round; n: the number of seeds; mean: of the metric at that round, "
-            "over the seeds; 95 % interval: of that mean, by Student's t. Of runs that end at a condition, all is "
-            "at their end; the mean of hitting_time is the expected running time, with a bootstrap interval, and "
-            "that of hit the share of runs that hit, with Wilson's. For the metrics: coebl list metrics."
+            "over the seeds; 95 % interval: of that mean, by Student's t. For runs that end at a condition, all "
+            "numbers are those at the end; the mean of hitting_time is the expected running time, with a bootstrap "
+            "interval, and that of hit the share of runs that hit, with Wilson's. For the metrics: coebl list metrics."
         )
     _print_notes(found, rows)
     if not few:

@@ -163,7 +163,7 @@ def maximin(
     return BatchSolution(strategy, opponent, solved.value[0], solved.gap[0], solved.pivots[0], solved.fallbacks)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A certified equilibrium of a zero-sum game.
 
@@ -181,8 +181,6 @@ class Solution:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Solution) and all(map(np.array_equal, vars(self).values(), vars(other).values()))
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def solve_matrix(
