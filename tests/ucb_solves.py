@@ -9,7 +9,7 @@ from coebl import simulate
 from coebl.backend import base
 from coebl.solver import Maximin
 
-# of BiggerNumber, by n: the rounds that are played, and by seed the round and seat whose matrix is hard
+# BiggerNumber by n: the rounds to play, and by seed the round and seat whose matrix is hard
 _HARD = {
     5: (600, {49: (142, 1), 129: (177, 1), 191: (131, 0), 294: (152, 0), 419: (179, 0), 669: (121, 0), 988: (208, 1)}),
     6: (1000, {27: (411, 0)}),
@@ -17,7 +17,7 @@ _HARD = {
 
 
 def on_every_solve(monkeypatch, look):
-    """Show each batch that UCB solves, and its solution, to a function."""
+    """Call a function with each batch that UCB solves and its solution."""
 
     class Watched(Maximin):
         def __call__(self, payoffs):
@@ -30,9 +30,9 @@ def on_every_solve(monkeypatch, look):
 
 @cache
 def hard_matrices(n):
-    """Matrices full of ties, nearly singular, on which the pivots once did not end: (number, 2**n, 2**n).
+    """Return nearly singular matrices with many ties, on which pivoting once did not end: (number, 2**n, 2**n).
 
-    With n = 5 it was rounding that sent them back and forth, with n = 6 costs that were all zero.
+    With n = 5 the cause was rounding, with n = 6 costs that were all zero.
     """
     rounds, places = _HARD[n]
     batches = []

@@ -23,5 +23,5 @@ def check_answers(kind, batch, strategy, value, gap):
     assert (abs(gap) <= 1e-9).all(), kind
     span = batch.max(axis=(1, 2)) - batch.min(axis=(1, 2)) + 1e-300
     assert (abs(value - known.value) <= 1e-9 * span).all(), kind
-    if kind != "wild":  # the rule for ties says which strategy, as far as double precision can tell
+    if kind != "wild":  # the rule for ties determines the strategy, as far as double precision allows
         assert abs(strategy - known.strategy).max() < 1e-6, kind

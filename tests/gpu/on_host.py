@@ -12,17 +12,17 @@ from coebl.solver.interruptible import new_answers
 
 COMPILER = shutil.which("g++")
 H200 = 232_448, 233_472  # bytes of shared memory of a block, and of a multiprocessor
-_THREAD = 'asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));'  # the one line that only CUDA understands
+_THREAD = 'asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));'  # the only line that is specific to CUDA
 _HERE = Path(__file__).parent
 
 
 def solve_on_host(batch, weight, real, memory=H200):
-    """The answers to a batch, as `solver.interruptible.Answers` has them, and how many are lacking."""
+    """Return the fields of `solver.interruptible.Answers` for a batch, and the number of unsolved matrices."""
     runs, m, n = batch.shape
     answers = new_answers(runs, m, n)
     arrays = [array.ctypes.data_as(ctypes.c_void_p) for array in (batch, weight, *answers)]
     lacking = _library(m, n, real, memory).solve_on_host(*arrays[:2], len(weight), runs, *arrays[2:])
-    assert lacking >= 0, "threads wait for others that never come"
+    assert lacking >= 0, "threads wait for others for ever"
     return *answers, lacking
 
 

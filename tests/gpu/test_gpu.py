@@ -1,4 +1,4 @@
-"""Tests that need a GPU: kernels compared with the CPU's, and every learner with itself."""
+"""Tests that need a GPU: kernels and learners compared with those on the CPU."""
 
 import re
 
@@ -37,7 +37,7 @@ SHAPES = [(1, 5), (5, 1), (2, 2), (3, 7), (16, 16), (20, 33), (64, 64), (50, 130
 
 
 @pytest.mark.parametrize(("m", "n"), SHAPES)
-def test_the_kernel_finds_what_the_processor_finds(m, n):
+def test_the_kernel_finds_the_solutions_of_the_cpu(m, n):
     cupy = backend_for("cuda").arrays
     for kind, batch in games(m, n):
         found = CudaMaximin(batch.shape)(cupy.asarray(batch))
@@ -62,7 +62,7 @@ def test_an_answer_does_not_depend_on_its_batch():
         assert (getattr(whole, name)[100:103] == getattr(part, name)).all()
 
 
-def test_what_is_left_unsolved_is_marked_by_run():
+def test_unsolved_runs_are_marked():
     cupy = backend_for("cuda").arrays
     batch = cupy.asarray(np.random.default_rng(0).normal(size=(6, 50, 60)))
     batch[3, 2, 0] = np.nan
@@ -74,7 +74,7 @@ def test_what_is_left_unsolved_is_marked_by_run():
 
 
 @pytest.mark.parametrize("most_gap", [0.0, 1e-16])  # all runs, and some of them
-def test_runs_that_were_left_unsolved_are_played_again(monkeypatch, most_gap):
+def test_unsolved_runs_are_played_again(monkeypatch, most_gap):
     options = {"rounds": 3, "seeds": 40, "metrics": ["pseudo_regret"]}
     game = "random-gaussian:m=50,n=50,seed=1"
     known = simulate(game, "coebl", "thompson", device="cuda", **options)
@@ -108,7 +108,7 @@ def _philox(counter, key):
     return word
 
 
-def test_random_numbers_are_those_of_philox_wherever_a_stream_is_cut():
+def test_random_numbers_are_those_of_philox_for_any_sizes_of_draws():
     random = backend_for("cuda").random([5, 9], learner_key(0))
     drawn = np.concatenate([random.uniform(3).get(), random.uniform(2, 2).get().reshape(2, 4)], axis=1)
     for number, words in enumerate(keys([5, 9], learner_key(0), "uniform").tolist()):
@@ -129,7 +129,7 @@ def test_normal_numbers_with_a_deviation_and_a_mean(shape):
     cupy, numbers = backend_for("cuda").arrays, np.random.default_rng(0)
     deviation, mean = (cupy.asarray(numbers.normal(size=(20, *shape[-2:]))) for _ in range(2))
     plain, fused = (backend_for("cuda").random(range(20), learner_key(0)) for _ in range(2))
-    for _ in range(3):  # from even and from odd places of a stream
+    for _ in range(3):  # from even and odd positions of a stream
         for options in ({}, {"deviation": deviation}, {"deviation": deviation, "mean": mean}):
             expected = spread_out(plain.normal(*shape), options.get("deviation"), options.get("mean"))
             assert (fused.normal(*shape, **options) == expected).all()
@@ -158,7 +158,7 @@ def test_einsum_in_any_batch(subscripts):
         ("ri,rij", [(4, 3), (4, 3, 5)]),
     ],
 )
-def test_einsum_as_numpy_does_it(subscripts, shapes):
+def test_einsum_agrees_with_numpy(subscripts, shapes):
     cupy, random = backend_for("cuda").arrays, np.random.default_rng(0)
     arrays = [random.normal(size=shape) for shape in shapes]
     found = backend_for("cuda").einsum(subscripts, *map(cupy.asarray, arrays)).get()
@@ -191,9 +191,7 @@ def test_a_visit_of_one_entry_per_run():
 
 
 PLAYED = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
-NAMES = [  # but for those that name their actions
-    LEARNERS[name].factory.example or name for name in INDEXED if name not in ("fixed", "switching")
-]
+NAMES = [LEARNERS[name].example for name in INDEXED if name not in ("fixed", "switching")]  # they name their actions
 
 
 @pytest.mark.parametrize(
@@ -203,7 +201,7 @@ NAMES = [  # but for those that name their actions
         *((PLAYED[1], name, noise) for name in ("coebl", "exp3") for noise in ("bernoulli", "laplace")),
     ],
 )
-def test_a_learner_plays_on_either_device_alike(game, name, noise):
+def test_a_learner_plays_alike_on_both_devices(game, name, noise):
     here, there = (
         simulate(game, name, "exp3", noise=noise, rounds=150, seeds=SEEDS, record="last", device=device)
         for device in ("cpu", "cuda")
@@ -214,7 +212,7 @@ def test_a_learner_plays_on_either_device_alike(game, name, noise):
 
 @pytest.mark.parametrize("game", ["diagonal:n=6,space=bits", "gene-bilinear:n=6", "coverage:n=5", "bilinear:n=7"])
 @pytest.mark.parametrize("spec", OF_GENES)
-def test_a_learner_of_genomes_plays_on_either_device_alike(game, spec):
+def test_a_learner_of_genomes_plays_alike_on_both_devices(game, spec):
     here, there = (
         simulate(game, spec, "pbil", rounds=150, seeds=SEEDS, record="last", metrics=["all"], device=device)
         for device in ("cpu", "cuda")
@@ -225,7 +223,7 @@ def test_a_learner_of_genomes_plays_on_either_device_alike(game, spec):
 
 
 @pytest.mark.parametrize("noise", NOISES.names)
-def test_nature_is_the_same_on_either_device(noise):
+def test_noise_is_the_same_on_both_devices(noise):
     here, there = (
         simulate(PLAYED[1], "uniform", "uniform", noise=noise, rounds=30, seeds=20, keep=["rewards"], device=device)
         for device in ("cpu", "cuda")
@@ -268,7 +266,7 @@ def test_k_learning_does_not_depend_on_a_large_batch():
     assert np.array_equal(whole.row_policy[:50], part.row_policy)
 
 
-def test_a_study_is_run_on_the_device(tmp_path):
+def test_a_study_runs_on_the_gpu(tmp_path):
     pytest.importorskip("pyarrow")
     text = 'name = "few"\ngames = ["rps"]\nlearners = ["ucb"]\nrounds = 20\nseeds = 3\n[match-ups]\nself-play = true\n'
     study = parse_study(text, device="cuda")

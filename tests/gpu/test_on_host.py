@@ -29,11 +29,11 @@ pytestmark = [
         (70, 64, "float", (20_000, 40_000)),  # some rows are in registers
     ],
 )
-def test_the_kernel_finds_what_the_processor_finds(m, n, real, memory):
+def test_the_kernel_finds_the_solutions_of_the_cpu(m, n, real, memory):
     for kind, batch in games(m, n, count=3):
         weight = first_weights(m)
         strategy, _, value, gap, _, lacking = solve_on_host(batch, weight, real, memory)
-        if real == "float":  # what single precision cannot do, double precision does
+        if real == "float":  # double precision solves the rest
             again = np.isnan(gap)
             assert lacking == again.sum()
             assert lacking == 0 or kind == "wild"
@@ -42,7 +42,7 @@ def test_the_kernel_finds_what_the_processor_finds(m, n, real, memory):
             check_answers(kind, batch, strategy, value, gap)
 
 
-def test_every_run_has_its_weights():
+def test_every_run_has_separate_weights():
     batch = np.ones((3, 21, 22))
     weight = np.random.default_rng(0).permuted(np.repeat(first_weights(21), 3, axis=0), axis=1)
     strategy = solve_on_host(batch, weight, "double")[0]
@@ -62,18 +62,18 @@ def test_pivots_end_on_ucbs_hardest_matrices(n):
         np.testing.assert_allclose(found, exact[0], atol=1e-8)
 
 
-def test_where_the_rule_for_ties_cannot_be_kept_it_goes_without():
+def test_a_matrix_is_solved_even_if_the_rule_for_ties_cannot_be_applied():
     batch = np.random.default_rng(0).normal(size=(2, 21, 22))
     batch[:, 11:] = batch[:, :10]  # so that there are ties
     weight = first_weights(21).repeat(2, axis=0)
-    weight[0] = np.nan  # of the first matrix alone
+    weight[0] = np.nan  # only for the first matrix
     strategy, _, value, gap, _, lacking = solve_on_host(batch, weight, "double")
     assert lacking == 0
     check_answers("wild", batch, strategy, value, gap)
     check_answers("tied", batch[1:], strategy[1:], value[1:], gap[1:])
 
 
-def test_what_has_no_answer_is_counted():
+def test_unsolved_matrices_are_counted():
     batch = np.random.default_rng(0).normal(size=(3, 21, 22))
     batch[1, 2, 3] = np.nan
     strategy, _, _, gap, _, lacking = solve_on_host(batch, first_weights(21), "double")

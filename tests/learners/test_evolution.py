@@ -30,7 +30,6 @@ from coebl.learners.evolution import (
     Student,
 )
 from coebl.learners.evolution.breeding import Breeder, Individuals
-from coebl.learners.kin import bonus_for_visits_to_come
 from coebl.testing import check_learner
 from coebl.testing.strict import StrictBackend
 
@@ -137,27 +136,17 @@ def test_operators_are_objects_and_specs_their_notation():
     assert str(parse_learner(papers)) == "coebl"
 
 
-NESTED = Coebl(c=2, mutation=Adaptive(of=Inherited(rate=1, own=0.25), step=0.1), population=Pool(size=5, mutants=10))
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
+def test_inner_specs_may_have_commas_if_that_is_unambiguous():
+    nested = Coebl(c=2, mutation=Adaptive(Inherited(rate=1, own=0.25), step=0.1), population=Pool(size=5, mutants=10))
+    for spec in (
         "coebl:c=2,mutation=adaptive:of=inherited:rate=1++own=0.25+step=0.1,population=pool:size=5+mutants=10",
         "coebl:mutation=adaptive:of=inherited:rate=1,own=0.25,step=0.1,population=pool:size=5,mutants=10,c=2",
         "coebl:mutation=adaptive:step=0.1,of=inherited:rate=1+own=0.25,population=pool:5,mutants=10,c=2",
-    ],
-)
-def test_inner_specs_may_have_commas_if_that_is_unambiguous(spec):
-    assert parse_learner(spec) == NESTED
-
-
-@pytest.mark.parametrize("population", ["pool:size=5,mutants=10", "pool:size=5+mutants=10", Pool(5, 10)])
-@pytest.mark.parametrize(
-    "mutation", ["adaptive:of=inherited:rate=1++own=0.25+step=0.1", "adaptive:of=inherited:rate=1+own=0.25,step=0.1"]
-)
-def test_a_field_accepts_both_notations(population, mutation):
-    assert Coebl(c=2, mutation=mutation, population=population) == NESTED
+    ):
+        assert parse_learner(spec) == nested
+    for population in ("pool:size=5,mutants=10", "pool:size=5+mutants=10", Pool(5, 10)):
+        for inner in ("inherited:rate=1++own=0.25+step=0.1", "inherited:rate=1+own=0.25,step=0.1"):
+            assert Coebl(c=2, mutation=f"adaptive:of={inner}", population=population) == nested
 
 
 @pytest.mark.parametrize(
@@ -398,12 +387,6 @@ def test_every_operator_is_named_in_a_test(registry):
     text = Path(__file__).read_text()
     untested = [name for name in registry.names if not re.search(rf'["(]{name}[":]', text)]
     assert not untested, f"{untested}: test what it does, by hand, in this file"
-
-
-def test_the_bonus_for_visits_to_come():
-    count = np.array([0.0, 3.0])
-    by_hand = [np.sqrt(4 * np.log(1 + 10 / 2) / 2), np.sqrt(4 * np.log(1 + 10 / 5) / 5)]
-    np.testing.assert_allclose(bonus_for_visits_to_come(count, 4.0, 2.0, 10.0), by_hand)
 
 
 def test_a_class_that_is_not_an_operator_is_rejected(tmp_path):

@@ -1,6 +1,6 @@
 """The distinguishing property of each of the other learners, and the classic mistake of its kind.
 
-Seeds are fixed; tolerances are standard errors, stated.
+Seeds are fixed; tolerances are stated in standard errors.
 """
 
 import math
@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.stats import norm
 
-from coebl.engine import Match, simulate
+from coebl.engine import simulate
 from coebl.engine.table import build_seat
 from coebl.games import Game, parse_game, solve
 from coebl.learners import Seen
@@ -20,23 +20,27 @@ from coebl.learners.ucb import ExploreThenCommit
 
 
 def mean_and_error(sample):
-    """The mean over runs and its standard error."""
+    """Return the mean over runs and its standard error."""
     return sample.mean(), sample.std(ddof=1) / math.sqrt(len(sample))
 
 
+def played(metric, *players, rounds, seeds, every=None):
+    """Return a metric every so many rounds, (recorded, runs); only the last without `every`."""
+    return simulate(*players, rounds=rounds, seeds=seeds, record=every or rounds, metrics=[metric]).metrics[metric]
+
+
 @pytest.mark.parametrize(("game", "runs", "logarithmic"), [("bigger-number:2", 200, True), ("rps", 20, False)])
-def test_tsallis_inf_has_logarithmic_regret_at_a_strict_pure_equilibrium_alone(game, runs, logarithmic):
+def test_tsallis_inf_has_logarithmic_regret_only_at_a_strict_pure_equilibrium(game, runs, logarithmic):
     """The regret from round 1,000 to 4,000, divided by that from 250 to 1,000, tells log t from sqrt(t).
 
     Each step is a factor of 4 in t. A regret a + b log t grows by the same amount in both, ratio 1, and a + b sqrt(t)
-    by twice as much, ratio 2, whatever a and b are. The geometric mean, sqrt(2), divides the two. Against a best
-    response, so that every mistake costs. The limit is 4 standard errors away from sqrt(2). On BiggerNumber 400 runs
-    with other seeds had a ratio of 1.04, which is 7 standard errors away with 200 runs. Exponential weights in the
-    place of Tsallis weights fail.
+    by twice as much, ratio 2. The geometric mean, sqrt(2), divides the two; the limit is 4 standard errors away from
+    it. The opponent is a best response, so every mistake costs. On BiggerNumber 400 runs with other seeds had a ratio
+    of 1.04, which is 7 standard errors away with 200 runs. Exponential weights instead of Tsallis weights fail.
     """
-    match = Match.of(game, "tsallis-inf", "best-response", 4000)
-    result = simulate(match, range(7000, 7000 + runs), record=250, metrics=["pseudo_regret"])
-    early, middle, late = (result.metrics["pseudo_regret"][t // 250 - 1] for t in (250, 1000, 4000))
+    seeds = range(7000, 7000 + runs)
+    regret = played("pseudo_regret", game, "tsallis-inf", "best-response", rounds=4000, seeds=seeds, every=250)
+    early, middle, late = (regret[t // 250 - 1] for t in (250, 1000, 4000))
     mean, error = mean_and_error((late - middle) - math.sqrt(2) * (middle - early))
     assert mean + 4 * error < 0 if logarithmic else mean - 4 * error > 0
 
@@ -49,12 +53,12 @@ def test_thompson_sampling_loses_in_every_round_of_the_trap_and_ucb_does_not():
 
         0 if a >= 0 or b <= a;  1 if a < b <= -1;  otherwise -a / (1 + b - a), where the two columns are worth the same
 
-    with mean 0.1514, by quadrature. 64 runs, the second half of 2,000 rounds, 4 standard errors. What is still unknown
-    of the second column adds 0.0006 there, half a standard error, which is left out. The source has 1/4, because its
-    prior is r = 1 or -1: the second action then has probability 1/2 in half of the draws.
+    with mean 0.1514, by quadrature. 64 runs, the second half of 2,000 rounds, 4 standard errors. The remaining
+    uncertainty about the second column adds 0.0006, half a standard error, which is ignored. The source has 1/4,
+    because its prior is r = 1 or -1: the second action then has probability 1/2 in half of the draws.
 
     UCB plays the second action only if -1 + 2 w >= 0, with w = sqrt(2 L / n) and L = log(2 T² 4), as long as no mean is
-    further than w from its payoff; so it loses no more than 8 L + 1 = 139 in all, and Thompson sampling 303.
+    further than w from its payoff; so it loses no more than 8 L + 1 = 139 in total, and Thompson sampling 303.
     """
     rounds = 2000
 
@@ -64,42 +68,38 @@ def test_thompson_sampling_loses_in_every_round_of_the_trap_and_ucb_does_not():
     expected = norm.cdf(-1) ** 2 / 2 + sum(
         dblquad(mixed, low, high, lambda a: max(a, -1), np.inf)[0] for low, high in ((-np.inf, -1), (-1, 0))
     )
-    regret = {}
-    for spec in ("thompson", "ucb"):
-        match = Match.of("trap:r=1", spec, "fixed:0/1", rounds)
-        regret[spec] = simulate(match, range(2000, 2064), record=1000, metrics=["pseudo_regret"]).metrics[
-            "pseudo_regret"
-        ]
-    mean, error = mean_and_error((regret["thompson"][-1] - regret["thompson"][0]) / 1000)
+    thompson, ucb = (
+        played("pseudo_regret", "trap:r=1", spec, "fixed:0/1", rounds=rounds, seeds=range(2000, 2064), every=1000)
+        for spec in ("thompson", "ucb")
+    )
+    mean, error = mean_and_error((thompson[-1] - thompson[0]) / 1000)
     assert abs(mean - expected) < 4 * error
-    assert regret["ucb"][-1].max() <= 8 * math.log(2 * rounds**2 * 4) + 1 < expected * rounds / 2
+    assert ucb[-1].max() <= 8 * math.log(2 * rounds**2 * 4) + 1 < expected * rounds / 2
 
 
-# Matching pennies on [-3, 5]: a learner that forgets to map payoffs to [0, 1] learns eight times too fast.
+# Matching pennies on [-3, 5]: a learner that does not map payoffs to [0, 1] learns eight times too fast.
 WIDE_PENNIES = Game([[5, -3], [-3, 5]])
 
 
 @pytest.mark.parametrize("opponent", ["uniform", "fixed:0.6/0.4", "best-response", "exp3"])
 @pytest.mark.parametrize("make", [Hedge, RegretMatching, RegretMatchingPlus])
 def test_regret_in_hindsight_with_full_information_is_within_its_bound_in_every_run(make, opponent):
-    """Against any actions of the opponent, so there is no tolerance. The range is 8 wide."""
-    rounds = 1000
-    match = Match.of(WIDE_PENNIES, make(), opponent, rounds)
-    kept = simulate(match, 20, record="last", metrics=["regret"], keep=["policies", "actions"]).kept
-    payoffs = WIDE_PENNIES.payoff.T[kept["actions"][1]]  # (rounds, runs, actions), of every own action
+    """The bound holds for all actions of the opponent, so there is no tolerance. The range is 8 wide."""
+    rounds, keep = 1000, ["policies", "actions"]
+    kept = simulate(WIDE_PENNIES, make(), opponent, rounds=rounds, seeds=20, metrics=[], keep=keep).kept
+    payoffs = WIDE_PENNIES.payoff.T[kept["actions"][1]]  # (rounds, runs, actions), of each of its actions
     regret = payoffs.sum(axis=0).max(axis=-1) - (kept["policies"][0] * payoffs).sum(axis=(0, 2))
     assert (regret <= 8 * make.regret_bound(2, 2, rounds)).all()
 
 
 @pytest.mark.parametrize("spec", ["regret-matching", "regret-matching-plus"])
-def test_the_average_strategies_of_regret_matching_near_the_equilibrium_as_one_over_sqrt_t(spec):
-    """Four times the rounds halve the exploitability of the averages, and it is below the bound; 50 runs.
+def test_the_average_strategies_of_regret_matching_approach_the_equilibrium_as_one_over_sqrt_t(spec):
+    """Four times the rounds halve the exploitability of the averages within 4 standard errors; 50 runs.
 
-    The two regrets add up to the exploitability, so that 2 width sqrt(m / t) bounds it, up to what the draws of
-    actions add, which is of the same order. The halves agree within 4 standard errors.
+    The two regrets add up to the exploitability, so it is below 2 width sqrt(m / t), up to the effect of the draws of
+    actions, which is of the same order.
     """
-    match = Match.of("biased-rps", spec, spec, 4000)
-    averages = simulate(match, 50, record=1000, metrics=["average_exploitability"]).metrics["average_exploitability"]
+    averages = played("average_exploitability", "biased-rps", spec, spec, rounds=4000, seeds=50, every=1000)
     mean, error = mean_and_error(averages[-1] - averages[0] / 2)
     assert abs(mean) < 4 * error
     assert averages[-1].mean() < 2 * 2 * math.sqrt(3 / 4000)
@@ -122,7 +122,7 @@ def test_the_losses_of_exp3_ix_are_clipped_and_without_a_horizon_its_rates_fall(
 
 
 def most_visits(gap, rounds):
-    """The largest n with 2 w(n) >= gap, where w is the width of Maximin-UCB after n visits, and one visit more."""
+    """Return the largest n with 2 w(n) >= gap, where w is the width of Maximin-UCB after n visits, plus one visit."""
     count = np.arange(1, rounds + 1)
     width = np.sqrt((4 * math.log(rounds) + 2 * np.log1p(count)) / count)
     return count[2 * width >= gap].max() + 1
@@ -131,31 +131,30 @@ def most_visits(gap, rounds):
 def test_maximin_ucb_is_good_where_a_pure_strategy_is_optimal_and_exploited_elsewhere():
     """While every mean is within its width w of the payoff, an action is played only if its worst payoff + 2 w >= V.
 
-    w is at least 5 standard deviations of the mean, so that this holds in all 20 runs. Hence:
+    w is at least 5 standard deviations of the mean, so this holds in all 20 runs. Hence:
 
     Against a best response on Diagonal each of the three bad actions, which lose 1, is played `most_visits` times at
-    most; that is a sixth of the rounds in all. In rock-paper-scissors every pure action loses exactly 1.
+    most, in total a sixth of the rounds. In rock-paper-scissors every pure action loses exactly 1.
 
-    It is the worst case that counts, not the mean: in the last game, against the uniform opponent, the first action
-    earns 0.25 on average and the second, which is maximin, nothing. The pair that costs 1/2 is visited `most_visits`
-    times at most. A player who looks at the mean would visit it in half of the rounds, 1,500 times.
+    The worst case counts, not the mean: in the last game, against the uniform opponent, the first action earns 0.25 on
+    average and the second, which is maximin, nothing. The pair that costs 1/2 is visited `most_visits` times at most;
+    by the mean, it would be visited in half of the rounds.
     """
-    rounds = 3000
-    match = Match.of("diagonal:2", "maximin-ucb", "best-response", rounds)
-    regret = simulate(match, range(1000, 1020), record="last", metrics=["pseudo_regret"]).final("pseudo_regret")
+    rounds, seeds = 3000, range(1000, 1020)
+    regret = played("pseudo_regret", "diagonal:2", "maximin-ucb", "best-response", rounds=rounds, seeds=seeds)
     assert regret.max() <= 3 * most_visits(1, rounds) < 0.2 * rounds
-    match = Match.of("rps", "maximin-ucb", "best-response", 300)
-    np.testing.assert_allclose(simulate(match, 5, record="last", metrics=["pseudo_regret"]).final("pseudo_regret"), 300)
-    match = Match.of(Game([[1, -0.5], [0, 0]], payoff_range=(-1, 1)), "maximin-ucb", "uniform", rounds)
-    counts = simulate(match, range(1000, 1020), record="last", metrics=["regret"], keep=["counts"]).kept["counts"]
-    assert counts[:, 0, 1].max() <= most_visits(0.5, rounds) < 0.3 * rounds
+    regret = played("pseudo_regret", "rps", "maximin-ucb", "best-response", rounds=300, seeds=5)
+    np.testing.assert_allclose(regret, 300)
+    game = Game([[1, -0.5], [0, 0]], payoff_range=(-1, 1))
+    result = simulate(game, "maximin-ucb", "uniform", rounds=rounds, seeds=seeds, metrics=[], keep=["counts"])
+    assert result.kept["counts"][:, 0, 1].max() <= most_visits(0.5, rounds) < 0.3 * rounds
 
 
 def test_explore_then_commit_visits_every_pair_equally_and_then_plays_the_maximin_of_the_means():
     """Against an opponent who holds each action for a turn, 4 visits to each of 2 x 3 pairs; then the policy is fixed.
 
-    Rewards are the payoffs themselves, so that the means are the game. Two of its kind visit each pair 4 times on
-    average over 2,000 runs, within 5 standard errors: an order that is not drawn would leave pairs out.
+    Rewards are the payoffs themselves, so the means are the game. Two such learners visit each pair 4 times on average
+    over 2,000 runs, within 5 standard errors: without a random order, pairs would be left out.
     """
     payoff = np.array([[0.9, -0.5, 0.3], [-0.7, 0.6, 0.1]])
     learner = ExploreThenCommit(visits=4)
@@ -171,57 +170,49 @@ def test_explore_then_commit_visits_every_pair_equally_and_then_plays_the_maximi
     for t in range(25, 30):
         np.testing.assert_allclose(learner.policy(t), np.tile(solve(payoff).row, (3, 1)), atol=1e-12)
         learner.observe(t, Seen(np.zeros(3, int), np.full(3, -9.0), np.zeros(3, int)))
-    match = Match.of("rps", "explore-then-commit:visits=4", "explore-then-commit:visits=4", 36)
-    row, column = simulate(match, 2000, record="last", metrics=["regret"], keep=["actions"]).kept["actions"]
+    both = ["explore-then-commit:visits=4"] * 2
+    row, column = simulate("rps", *both, rounds=36, seeds=2000, metrics=[], keep=["actions"]).kept["actions"]
     for i, j in np.ndindex(3, 3):
         mean, error = mean_and_error(((row == i) & (column == j)).sum(axis=0))
         assert abs(mean - 4) < 5 * error
 
 
-def test_the_last_policies_of_mmd_near_the_equilibrium_and_those_of_exp3_do_not():
-    """Self-play with little noise, 100 runs: exploitability of the policies themselves, not of their averages.
+def test_the_last_policies_of_mmd_approach_the_equilibrium_and_those_of_exp3_do_not():
+    """Self-play with little noise, 100 runs: the exploitability of the policies themselves, not of their averages.
 
     From round 1,000 to the last quarter of 4,000 rounds it falls for MMD by more than 4 standard errors, and that of
-    Exp3 is then larger, also by more than 4. MMD without its magnet fails. The game is not the one on which the rates
-    of MMD were picked (biased-rps): it is not square, not symmetric, and its value is 7/15.
+    Exp3 is then larger, also by more than 4. MMD without its magnet fails. The rates of MMD were chosen on another
+    game, biased-rps; this one is not square, not symmetric, and its value is 7/15.
     """
     payoff = [[0.9, 0.2, 0.6, 0.5], [0.1, 0.8, 0.3, 0.7], [0.4, 0.5, 0.2, 0.9]]
     game = Game(payoff, payoff_range=(0, 1), noise="gaussian:0.1")
-    last = {}
-    for spec in ("mmd", "exp3"):
-        match = Match.of(game, spec, spec, 4000)
-        last[spec] = simulate(match, range(2000, 2100), record=500, metrics=["exploitability"]).metrics[
-            "exploitability"
-        ]
-    at_the_end = {spec: policies[6:].mean(axis=0) for spec, policies in last.items()}
-    for difference in (last["mmd"][1] - at_the_end["mmd"], at_the_end["exp3"] - at_the_end["mmd"]):
+    mmd, exp3 = (
+        played("exploitability", game, spec, spec, rounds=4000, seeds=range(2000, 2100), every=500)
+        for spec in ("mmd", "exp3")
+    )
+    for difference in (mmd[1] - mmd[6:].mean(axis=0), exp3[6:].mean(axis=0) - mmd[6:].mean(axis=0)):
         mean, error = mean_and_error(difference)
         assert mean > 4 * error
 
 
 def test_optimism_finds_the_best_response_that_plain_estimates_miss():
     """Against a fixed mix, in the last 500 of 3000 rounds: 4 standard errors of the difference over 40 seeds."""
-    game, mix = parse_game("random-general-sum:m=6,n=5,seed=2"), "0.4/0.3/0.1/0.1/0.1"
-    best = (game.payoffs[0] @ [0.4, 0.3, 0.1, 0.1, 0.1]).max()
-    plays = [
-        simulate(game, spec, f"fixed:{mix}", rounds=3000, seeds=40, metrics=[], keep=["policies"]).kept["policies"]
-        for spec in ("fictitious-play", "fictitious-play:c=0")
-    ]
-    earned = [
-        np.einsum("tri,ij,j->r", row[-500:], game.payoffs[0], np.array([0.4, 0.3, 0.1, 0.1, 0.1])) / 500
-        for row, _ in plays
-    ]
-    gained = earned[0] - earned[1]
-    assert gained.mean() > 4 * gained.std(ddof=1) / math.sqrt(40)
-    assert earned[0].mean() > best - 0.05 * np.ptp(game.payoffs[0])
+    game, mix = parse_game("random-general-sum:m=6,n=5,seed=2"), np.array([0.4, 0.3, 0.1, 0.1, 0.1])
+    opponent, payoff = f"fixed:{'/'.join(map(str, mix))}", game.payoffs[0] @ mix
+    earned = []
+    for spec in ("fictitious-play", "fictitious-play:c=0"):
+        kept = simulate(game, spec, opponent, rounds=3000, seeds=40, metrics=[], keep=["policies"]).kept
+        earned.append((kept["policies"][0][-500:] @ payoff).mean(axis=0))
+    mean, error = mean_and_error(earned[0] - earned[1])
+    assert mean > 4 * error
+    assert earned[0].mean() > payoff.max() - 0.05 * np.ptp(game.payoffs[0])
 
 
-def test_in_shapleys_game_the_players_go_round_the_six_cells_in_which_someone_earns():
-    """That is a correlated equilibrium, which pays 1/2 each, and 1/3 the Nash equilibrium. Cycles grow with t."""
+def test_in_shapleys_game_the_players_cycle_through_the_six_cells_in_which_someone_earns():
+    """That is a correlated equilibrium, which pays 1/2 each, and the Nash equilibrium 1/3. Cycles grow with t."""
     kept = simulate("shapley", *["fictitious-play"] * 2, rounds=4000, seeds=5, metrics=[], keep=["actions"]).kept
     row, column = (actions[400:] for actions in kept["actions"])
-    game = parse_game("shapley")
-    paid = sum(payoff[row, column] for payoff in game.payoffs)
+    paid = sum(payoff[row, column] for payoff in parse_game("shapley").payoffs)
     assert paid.mean() > 0.95
     changes = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
     assert (changes[:1800].mean(axis=0) > 1.3 * changes[1800:].mean(axis=0)).all()

@@ -55,23 +55,23 @@ def test_against_a_general_optimiser(shape):
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_no_feasible_point_is_below_the_certified_bound(scale):
-    """value - gap is a lower bound of the objective wherever it is evaluated, also after a solve from far off."""
+    """value - gap is a lower bound of the objective at any point, also if a solve starts far from its solution."""
     random = np.random.default_rng(5)
     solver = EntropicSolver(seat_of((4, 3), 3))
     for _ in range(20):
         mean, variance = scale * random.normal(size=(3, 4, 3)), random.uniform(1e-3, 1, size=(3, 4, 3))
         solved = solver(mean, variance)
         assert (solved.gap <= TOLERANCE * (1 + np.abs(mean).max(axis=(1, 2)))).all()
-        for run, (y, tau) in enumerate(
-            zip(random.dirichlet(np.ones(3), 3), np.exp(random.normal(size=3)), strict=True)
-        ):
-            assert objective(y, tau, mean[run], variance[run]) >= solved.value[run] - solved.gap[run] - 1e-12 * scale
+        ys, taus = random.dirichlet(np.ones(3), 3), np.exp(random.normal(size=3))
+        for run in range(3):
+            least = solved.value[run] - solved.gap[run] - 1e-12 * scale
+            assert objective(ys[run], taus[run], mean[run], variance[run]) >= least
 
 
 def test_regret_stays_below_the_bayes_bound():
     """200 games from the prior, a run of each, against a best response: the mean plus 4 standard errors.
 
-    A player who does not learn misses the bound.
+    A player who does not learn exceeds the bound.
     """
     rounds, runs = 800, 200
     random = np.random.default_rng(0)
@@ -95,9 +95,7 @@ def test_regret_stays_below_the_bayes_bound():
     assert stubborn.mean() > limit
 
 
-def test_payoffs_far_from_the_prior_end_with_one_line():
-    """It used to be a NumPy warning and a LinAlgError."""
-
+def test_payoffs_far_from_the_prior_are_rejected_in_one_line():
     class Understated(Gaussian):
         def deviation(self, payoff_range):
             return 1.0

@@ -19,7 +19,7 @@ def test_a_tally_counts_and_averages_run_by_run():
         at = tally.add(np.array(action), np.array(opponent), np.array(reward))
     assert tally.count.tolist() == [[[0, 0, 2], [0, 0, 0]], [[0, 0, 0], [1, 1, 0]]]
     assert tally.mean.tolist() == [[[0, 0, 2.5], [0, 0, 0]], [[0, 0, 0], [5, 7, 0]]]
-    assert tally.mean[at].tolist() == [2.5, 7.0]  # what the last visit changed
+    assert tally.mean[at].tolist() == [2.5, 7.0]  # the pairs of the last visit
 
 
 def test_bonuses_by_visits():
@@ -39,7 +39,7 @@ def test_exponential_weights_do_not_overflow():
 
 @st.composite
 def projections(draw_from):
-    """Weights of very different sizes, with ties and zeros, and a floor from 0 to the largest possible one."""
+    """Draw weights of very different sizes, with ties and zeros, and a floor up to the largest possible one."""
     m = draw_from(st.integers(1, 12))
     exponents = draw_from(st.lists(st.floats(-30, 0) | st.sampled_from([-2.0, -1.0]), min_size=m, max_size=m))
     weights = [10.0**exponent for exponent in exponents]
@@ -51,20 +51,13 @@ def projections(draw_from):
 
 class TestProjection:
     @given(projections())
-    def test_against_bisection(self, problem):
+    def test_against_bisection_and_optimality_conditions(self, problem):
         weights, floor = problem
-        np.testing.assert_allclose(
-            project_kl(weights, floor)[0], project_by_bisection(weights[0].tolist(), floor), atol=1e-12
-        )
-
-    @given(projections())
-    def test_optimality_conditions(self, problem):
-        weights, floor = problem
-        x = project_kl(weights, floor)[0]
-        w = weights[0]
+        x, w = project_kl(weights, floor)[0], weights[0]
+        np.testing.assert_allclose(x, project_by_bisection(w.tolist(), floor), atol=1e-12)
         assert (x >= floor).all()
         assert x.sum() == pytest.approx(1, abs=1e-12)
-        # Stationarity: log(x/w) is one number for all free actions, and no smaller for those at the floor.
+        # Stationarity: log(x/w) is the same for all free actions, and no smaller for those at the floor.
         free = x > floor * (1 + 1e-9)
         if free.any():
             ratio = x[free] / w[free]
@@ -72,13 +65,13 @@ class TestProjection:
             assert (floor >= ratio[0] * w[~free] * (1 - 1e-9)).all()
 
     @given(projections())
-    def test_runs_are_projected_one_by_one_and_scale_is_free(self, problem):
+    def test_runs_are_independent_and_the_scale_is_arbitrary(self, problem):
         weights, floor = problem
         both = project_kl(np.concatenate([weights, weights[:, ::-1] * 2.0**40]), floor)
         np.testing.assert_array_equal(both[0], project_kl(weights, floor)[0])
         np.testing.assert_array_equal(both[1], both[0][::-1])
 
     @pytest.mark.parametrize("m", [1, 2, 3, 7, 32])
-    def test_uniform_where_the_floor_leaves_no_choice(self, m):
+    def test_the_largest_floor_gives_the_uniform_strategy(self, m):
         weights = np.random.default_rng(m).random((5, m))
         np.testing.assert_allclose(project_kl(weights, 1 / m), 1 / m, rtol=1e-13)

@@ -1,4 +1,4 @@
-"""Blum and Mansour's construction: the stationary distribution, custom bandits inside, and what is rejected."""
+"""Blum and Mansour's construction: stationary distributions, custom bandits, and rejected learners."""
 
 from fractions import Fraction
 
@@ -14,12 +14,11 @@ from coebl.learners.swap_regret import BlumMansour, stationary
 def test_stationary_distributions_of_rare_states_have_small_relative_errors():
     """Against exact fractions: a chain in which the last of five states is reached once in 10^40 rounds."""
     rare = Fraction(1, 10**8)
-    chain = [
-        [1 - rare if j == max(0, i - 1) else rare if j == min(4, i + 1) else 0 for j in range(5)] for i in range(5)
-    ]
+    chain = np.zeros((5, 5))
+    for i in range(5):
+        chain[i, max(0, i - 1)], chain[i, min(4, i + 1)] = float(1 - rare), float(rare)
     exact = [(rare / (1 - rare)) ** i for i in range(5)]
-    chain = [[float(entry) for entry in row] for row in chain]
-    found = stationary(np.array([chain]))[0]
+    found = stationary(chain[None])[0]
     assert found == pytest.approx([float(p / sum(exact)) for p in exact], rel=1e-12, abs=0)
 
 
@@ -33,14 +32,14 @@ def test_stationary_distributions_of_random_chains():
         np.testing.assert_allclose(found.sum(axis=-1), 1, rtol=1e-14)
 
 
-def test_copies_that_never_leave_their_action_have_a_stationary_distribution_too():
+def test_stationary_distributions_that_are_not_unique():
     found = stationary(np.stack([np.eye(4), np.roll(np.eye(4), 1, axis=1), np.eye(4)[[2, 2, 2, 2]]]))
     np.testing.assert_allclose(found[:2], 1 / 4, rtol=1e-12)
     np.testing.assert_allclose(found[2], [0, 0, 1, 0], atol=1e-15)
 
 
 class Drawing(Learner):
-    """A bandit whose policies are drawn at random."""
+    """A bandit with random policies."""
 
     importance_weighted = True
 
@@ -53,7 +52,7 @@ class Drawing(Learner):
         return weight / weight.sum(axis=-1, keepdims=True)
 
 
-def test_a_custom_bandit_inside_draws_numbers_for_every_copy_and_run():
+def test_a_custom_bandit_draws_numbers_for_every_copy_and_run():
     learner = BlumMansour(Drawing())
     playing = learner.seated(build_seat(learner, [4, 9], (3, 2), 10, (-1.0, 1.0)))
     alone = learner.seated(build_seat(learner, [9], (3, 2), 10, (-1.0, 1.0)))

@@ -16,7 +16,7 @@ RUNS, REPEATS = 500, 80
 
 
 def moments_of_the_largest(draws):
-    """Mean and standard deviation of the largest of some standard normal numbers, by quadrature."""
+    """Return mean and deviation of the largest of some standard normal numbers, by quadrature."""
 
     def moment(power):
         return quad(lambda z: z**power * draws * norm.pdf(z) * norm.cdf(z) ** (draws - 1), -10, 10)[0]
@@ -30,7 +30,7 @@ def test_moments_of_the_draw(make, draws, visits):
     """40,000 draws of the pair (1, 2) after some visits of reward 2; 4 standard errors of mean and deviation.
 
     The standard error of the deviation is that of normal numbers times 1.3, since the largest of several has heavier
-    tails than a normal number (its fourth standardised moment stays below 3.6).
+    tails (its fourth standardised moment is below 3.6).
     """
     learner = make(draws=draws)
     playing = learner.seated(build_seat(learner, range(RUNS), (2, 3), 10, (-100.0, 100.0)))  # nothing is clipped
@@ -46,17 +46,13 @@ def test_moments_of_the_draw(make, draws, visits):
     assert abs(found.std() - expected) < 4 * 1.3 * expected / math.sqrt(2 * found.size)
 
 
-def test_the_draw_is_clipped_to_the_range():
+def test_the_draw_is_clipped_to_the_range_and_comes_before_the_reward_of_the_round():
+    """A huge reward moves the payoff imagined in the next round, not in the same one."""
     learner = OtsHedge()
     playing = learner.seated(build_seat(learner, range(100), (2, 3), 10, (-0.5, 1.0)))
     found = np.concatenate([playing.imagine(np.zeros(100, int)) for _ in range(10)])
     assert found.min() >= -0.5
     assert (found == 1.0).mean() > 0.7  # Pr(the largest of 10 > 1) = 1 - 0.841^10 = 0.82
-
-
-def test_the_draw_comes_before_the_reward_of_the_round():
-    """A huge reward moves the payoff imagined in the next round, not in the same one."""
-    learner = OtsHedge()
     playing = learner.seated(build_seat(learner, [0], (2, 1), 10, (-1e6, 1e6)))
     here = np.zeros(1, int)
     playing.observe(1, Seen(here, np.array([1e6]), here))
@@ -84,7 +80,7 @@ def test_against_a_dense_gaussian_process(shape):
             np.testing.assert_allclose(deviation[run], [pair[1] for pair in expected], atol=1e-9)
 
 
-def test_the_rbf_kernel_shares_what_it_learns_with_near_actions_alone():
+def test_the_rbf_kernel_correlates_only_near_actions():
     process = GaussianProcess(build_seat(parse_learner("gp-mw"), [0], (20, 20), 100, (-1.0, 1.0)))
     for _ in range(50):
         process.add(np.array([10]), np.array([10]), np.array([1.0]))
@@ -96,15 +92,14 @@ def test_the_rbf_kernel_shares_what_it_learns_with_near_actions_alone():
 
 
 def test_a_process_that_forgets_returns_to_its_prior():
-    """Forgetting is an autoregressive prior: after many rounds elsewhere, little is left of what was seen first."""
+    """Forgetting is an autoregressive prior: after many rounds elsewhere, the first reward counts little."""
     seat = build_seat(parse_learner("gp-mw"), [0], (20, 20), 100, (-1.0, 1.0))
     process, forgetful = GaussianProcess(seat), GaussianProcess(seat, forgetting=0.9)
     one = np.array([0])
     for belief in (process, forgetful):
         belief.add(one, one, np.array([3.0]))
         for _ in range(60):
-            belief.add(one + 19, one + 19, np.array([0.0]))  # too far away to say anything about the first pair
-    mean, deviation = (part[0, 0] for part in process.against(one))
-    assert (mean, deviation) == pytest.approx((1.5, np.sqrt(0.5)), abs=1e-6)
-    mean, deviation = (part[0, 0] for part in forgetful.against(one))
-    assert (mean, deviation) == pytest.approx((1.5 * np.sqrt(0.9**61), np.sqrt(1 - 0.5 * 0.9**61)), abs=1e-6)
+            belief.add(one + 19, one + 19, np.array([0.0]))  # too far away to affect the first pair
+    expected = (1.5, np.sqrt(0.5)), (1.5 * np.sqrt(0.9**61), np.sqrt(1 - 0.5 * 0.9**61))
+    for belief, moments in zip((process, forgetful), expected, strict=True):
+        assert [part[0, 0] for part in belief.against(one)] == pytest.approx(list(moments), abs=1e-6)

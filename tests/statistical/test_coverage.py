@@ -1,7 +1,7 @@
-"""The intervals cover, and the tests err, as often as they claim.
+"""The coverage of intervals and the error rates of tests are those that they claim.
 
-Each rate is counted over 2000 seeded repetitions and held to 4 standard errors of the proportion: with fresh seeds
-a correct program would fail one such test in about 16,000.
+Each rate is measured over 2000 seeded repetitions, within 4 standard errors of the proportion: with new seeds a correct
+program would fail one such test in about 16,000.
 """
 
 import math
@@ -20,7 +20,7 @@ def four_errors(rate):
 
 @pytest.mark.parametrize("n", [3, 20])
 def test_student_covers_the_mean_of_normal_data(n):
-    # n = 3 because that is where the normal quantile in the place of Student's would cover 81 % only.
+    # With n = 3, the normal quantile in place of Student's would cover only 81 %.
     samples = np.random.default_rng(1).normal(7, 3, (REPETITIONS, n))
     covered = np.mean([7 in mean_interval(line) for line in samples])
     assert covered == pytest.approx(0.95, abs=four_errors(0.95))
@@ -31,7 +31,7 @@ def test_bootstrap_covers_the_mean_of_skewed_data_nearly():
 
     With 499 resamples it covered 92.9 % in 20,000 repetitions (missed 4.1 % above, 3.0 % below), with 2,999 resamples
     94.0 % in 8,000. Student's interval covered 93.6 % (5.5 % above, 0.9 % below). So BCa covers about as much, and
-    its misses are more even. The test grants 499 resamples 2.5 % of undercoverage, and nothing the other way.
+    its misses are more even. The test accepts 2.5 % of undercoverage with 499 resamples, and no overcoverage.
     """
     random = np.random.default_rng(2)
     samples = random.exponential(1, (REPETITIONS, 50))
@@ -63,23 +63,23 @@ def test_one_sided_p_values_reject_as_often_as_they_say():
 
 @pytest.mark.parametrize("mean", [-1, 1])
 def test_equivalence_has_its_nominal_error_rate_at_the_margin(mean):
-    # The margin is 4.5 standard errors from zero, so that the other one-sided test all but always rejects.
+    # The margin is 4.5 standard errors from zero, so the other one-sided test almost always rejects.
     samples = np.random.default_rng(5).normal(mean, 1, (REPETITIONS, 20))
     wrong = np.mean([equivalent(line, 1).equivalent for line in samples])
     assert wrong == pytest.approx(0.05, abs=four_errors(0.05))
 
 
-def test_equivalence_is_found_where_it_is_plain_and_never_from_noise():
+def test_equivalence_is_found_where_it_is_clear_and_never_in_noise():
     random = np.random.default_rng(6)
-    # at mean 0 the tests reject unless abs(mean) > 1 - 1.73 * 0.22 = 0.61, which is 2.7 standard errors away
+    # At mean 0 the tests reject unless abs(mean) > 1 - 1.73 * 0.22 = 0.61, which is 2.7 standard errors away.
     found = np.mean([equivalent(line, 1).equivalent for line in random.normal(0, 1, (REPETITIONS, 20))])
     assert found > 0.97
-    # with a standard error of twice the margin there is nothing to find
+    # With a standard error of twice the margin, equivalence cannot be shown.
     noise = np.mean([equivalent(line, 1).equivalent for line in random.normal(0, 9, (REPETITIONS, 20))])
     assert noise < 0.01
 
 
-def test_holm_keeps_the_rate_of_any_false_rejection():
+def test_holm_keeps_the_rate_of_false_rejections():
     p_values = np.random.default_rng(7).random((REPETITIONS, 12))
     rate = 1 - (1 - 0.05 / 12) ** 12  # of independent tests, all null: just below 0.05
     wrong = np.mean([min(holm(list(line))) <= 0.05 for line in p_values])

@@ -13,7 +13,7 @@ SWAPPING = ["blum-mansour:learner=exp3", "hart-mas-colell"]
 
 
 def swap_regret(payoff, actions, seat):
-    """What the best map from the actions of a seat to others would have earned more, in every run: (runs,)."""
+    """Return the gain of the best map from the actions of a seat to others, in every run: (runs,)."""
     payoff, own = np.moveaxis(payoff, seat, 0), actions[seat]
     joint = tuple(action for other, action in enumerate(actions) if other != seat)
     earned = np.stack([payoff[(np.full_like(own, action), *joint)] for action in range(len(payoff))])  # (m, T, runs)
@@ -25,7 +25,7 @@ def swap_regret(payoff, actions, seat):
 
 @cache
 def in_self_play(game, spec):
-    """The swap regret without noise in every run, the mean of all seats: (runs,)."""
+    """Return the swap regret without noise in every run, the mean over the seats: (runs,)."""
     game = parse_game(game)
     players = [spec] * len(game.shape)
     result = simulate(game, *players, rounds=ROUNDS, seeds=SEEDS, metrics=[], keep=["actions"], noise="none")
@@ -42,17 +42,17 @@ def test_swap_regret_by_hand():
 
 @pytest.mark.parametrize("spec", SWAPPING)
 def test_in_shapleys_game_swap_regret_is_far_below_that_of_a_bandit_with_external_regret(spec):
-    """Below half of Exp3's, by 4 standard errors of the difference over 12 seeds: Exp3 goes round and round."""
+    """Below half of Exp3's, which cycles, by 4 standard errors of the difference over 12 seeds."""
     difference = in_self_play("shapley", spec) - in_self_play("shapley", "exp3") / 2
     assert difference.mean() < -4 * difference.std(ddof=1) / sqrt(SEEDS)
 
 
 def test_swap_regret_of_blum_and_mansours_construction_stays_below_its_bound():
-    """4.13 m sqrt(T log m), the mean plus 4 standard errors. A player who does not learn misses the bound.
+    """4.13 m sqrt(T log m), the mean plus 4 standard errors. A player who does not learn exceeds the bound.
 
     In round t the rate of a copy is eta = sqrt(2 log(m) / t) and its exploration gamma = m sqrt(log(m) / t). The bound
-    adds up m log(m) / eta, of m copies at the end; eta m / 2 of each round, since the second moments of all copies
-    are m together; and gamma of each round: sqrt(1/2) + sqrt(2) + 2 times m sqrt(T log m).
+    is the sum of m log(m) / eta, for m copies at the end; eta m / 2 of each round, since the second moments of all
+    copies add up to m; and gamma of each round: sqrt(1/2) + sqrt(2) + 2 times m sqrt(T log m).
     """
     bound = (sqrt(0.5) + sqrt(2) + 2) * 3 * sqrt(ROUNDS * log(3))
     found = in_self_play("shapley", "blum-mansour:learner=exp3")

@@ -1,4 +1,4 @@
-"""Theorems, compared with simulations. Seeds are fixed; tolerances are stated in standard errors."""
+"""Theorems compared with simulations. Seeds are fixed; tolerances are stated in standard errors."""
 
 import math
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from coebl.engine import Match, simulate
+from coebl.engine import simulate
 from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen
@@ -19,18 +19,23 @@ from coebl.learners.ucb import Ucb
 GAME = Game([[0.9, 0.2, 0.6, 0.5], [0.1, 0.8, 0.3, 0.7], [0.4, 0.5, 0.2, 0.9]], payoff_range=(0.0, 1.0))
 
 
+def regret_of(game, spec, opponent, rounds, seeds):
+    """Return the pseudo-regret after every round: (rounds, runs)."""
+    return simulate(game, spec, opponent, rounds=rounds, seeds=seeds, metrics=["pseudo_regret"]).metrics[
+        "pseudo_regret"
+    ]
+
+
 @pytest.mark.parametrize("visits", [0, 1, 2, 10, 100])
 @pytest.mark.parametrize("c", [0.5, 2.0])
-def test_the_lemma_each_entry_of_the_mutated_matrix_is_optimistic(visits, c):
-    """Pr(A_ij <= mutated_ij) >= 1 - (1/(2 T² m k))^(c/8), for the mutants that the learner plays by.
+def test_by_the_lemma_each_entry_of_the_mutated_matrix_is_optimistic(visits, c):
+    """Pr(A_ij <= mutated_ij) >= 1 - (1/(2 T² m k))^(c/8), for the learner's mutants.
 
-    About 100,000 entries; the bound may be missed by 4 standard errors at most. The smaller c, the tighter: at c = 8 a
-    failure is so rare that nothing could be seen.
+    About 100,000 entries, 4 standard errors. At c = 8 a failure would be too rare to be observed.
     """
     horizon, m, k, runs, payoff = 50, 5, 20, 1000, 0.9
     learner = Coebl(c=c)
-    seat = build_seat(learner, range(runs), (m, k), horizon, (0.0, 1.0))
-    playing = learner.seated(seat)
+    playing = learner.seated(build_seat(learner, range(runs), (m, k), horizon, (0.0, 1.0)))
     random = np.random.default_rng([visits, int(10 * c)])
     for _ in range(visits):
         for i, j in np.ndindex(m, k):
@@ -41,10 +46,10 @@ def test_the_lemma_each_entry_of_the_mutated_matrix_is_optimistic(visits, c):
     assert float((mutants >= payoff).mean()) >= bound - 4 * math.sqrt(bound * (1 - bound) / mutants.size)
 
 
-def test_kins_proven_bonus_is_optimistic_and_no_more_than_twice_its_width_off(monkeypatch):
+def test_kins_proven_bonus_is_optimistic_and_at_most_twice_its_width_too_high(monkeypatch):
     """A <= B <= A + 2 w(n) in every entry, round and run: with a probability of at least 1 - 1/T for each of 40 runs.
 
-    With the bonus for visits to come it is not so, in a good share of the entries.
+    With the bonus for visits to come, that fails in more than 1 % of the entries.
     """
     rounds, bred = 500, []
 
@@ -55,16 +60,16 @@ def test_kins_proven_bonus_is_optimistic_and_no_more_than_twice_its_width_off(mo
 
     monkeypatch.setattr(Breeder, "breed", noted)
     own_view = GAME.payoff - 0.5  # counted from the middle of the range
-    simulate(Match.of(GAME, "kin:optimism=proven", "best-response", rounds), 40, record="last")
+    simulate(GAME, "kin:optimism=proven", "best-response", rounds=rounds, seeds=40, metrics=[])
     above = np.array([mutants - own_view for mutants, _ in bred])
     assert above.min() >= 0
     assert (above <= 2 * np.array([width for _, width in bred])).all()
     bred.clear()
-    simulate(Match.of(GAME, "kin", "best-response", rounds), 40, record="last")
+    simulate(GAME, "kin", "best-response", rounds=rounds, seeds=40, metrics=[])
     assert np.mean([mutants < own_view for mutants, _ in bred]) > 0.01
 
 
-# Value 5/6, and a best response leaves the second action nothing: a player who holds it misses the bounds early.
+# Value 5/6, and against a best response the second action earns 0: a player who always plays it exceeds the bounds.
 LOPSIDED = Game([[1, 0.8], [0, 1]], payoff_range=(0.0, 1.0))
 
 
@@ -77,10 +82,9 @@ LOPSIDED = Game([[1, 0.8], [0, 1]], payoff_range=(0.0, 1.0))
     ],
 )
 def test_regret_against_a_best_response_stays_below_the_bound(spec, rounds, bound):
-    """The mean of 8 runs plus 4 standard errors. A player who does not learn misses the bound."""
+    """The mean of 8 runs plus 4 standard errors. A player who does not learn exceeds the bound."""
     limit = bound(2, 2, rounds)
-    result = simulate(Match.of(LOPSIDED, spec, "best-response", rounds), 8, record="last", metrics=["pseudo_regret"])
-    regret = result.final("pseudo_regret")
+    regret = regret_of(LOPSIDED, spec, "best-response", rounds, 8)[-1]
     assert 0 < regret.mean() + 4 * regret.std(ddof=1) / math.sqrt(8) < limit
     stubborn = rounds * (LOPSIDED.value - LOPSIDED.payoff[1].min())
     assert stubborn > limit
@@ -88,34 +92,30 @@ def test_regret_against_a_best_response_stays_below_the_bound(spec, rounds, boun
 
 @pytest.mark.parametrize("spec", ["kin", "ucb", "exp3"])
 def test_with_fewer_rounds_than_actions_no_learner_beats_the_lower_bound(spec):
-    """One row pays 1, the others 0, and each is the one in turn: 2h (T - T(T + 1) / 2m) on average, 4 standard errors.
+    """One row pays 1, the others 0: on average over that row, the regret is at least 2h (T - T(T + 1) / 2m).
 
-    A player who knows the row has less.
+    4 standard errors. A player who knows the row has less regret.
     """
     m, rounds, seeds = 30, 20, 4
     totals = []
     for needle in range(m):
         game = Game(np.eye(m)[[needle]].T * [1, 1], payoff_range=(0.0, 1.0), noise="none")
-        match = Match.of(game, spec, "uniform", rounds)
-        totals.append(simulate(match, seeds, record="last", metrics=["pseudo_regret"]).final("pseudo_regret"))
+        totals.append(regret_of(game, spec, "uniform", rounds, seeds)[-1])
     regret = np.array(totals).mean(axis=0)  # over the rows: one number per seed
     least = rounds - rounds * (rounds + 1) / (2 * m)
     assert regret.mean() + 4 * regret.std(ddof=1) / math.sqrt(seeds) >= least
-    informed = Match.of(game, "nash", "uniform", rounds)
-    assert simulate(informed, 1, record="last", metrics=["pseudo_regret"]).final("pseudo_regret")[0] < least
+    assert regret_of(game, "nash", "uniform", rounds, 1)[-1] < least
 
 
 def test_a_best_response_never_gives_regret_below_zero():
     """Against a best response no round has negative regret: x'Ay <= V for every x."""
-    result = simulate(Match.of(GAME, "exp3", "best-response", rounds=200), 5, metrics=["pseudo_regret"])
-    assert (np.diff(result.metrics["pseudo_regret"], axis=0) >= -1e-12).all()
+    assert (np.diff(regret_of(GAME, "exp3", "best-response", 200, 5), axis=0) >= -1e-12).all()
 
 
 def test_regret_against_a_best_response_is_sublinear():
     """The second half of the rounds costs less than the first, by more than 4 standard errors of the difference."""
     for spec in ("coebl:c=0.5", "ucb"):
-        result = simulate(Match.of(GAME, spec, "best-response", rounds=2000), 20, metrics=["pseudo_regret"])
-        regret = result.metrics["pseudo_regret"]
+        regret = regret_of(GAME, spec, "best-response", 2000, 20)
         difference = regret[999] - (regret[-1] - regret[999])
         assert difference.mean() > 4 * difference.std(ddof=1) / math.sqrt(20)
 
@@ -124,29 +124,18 @@ def test_regret_against_a_best_response_is_sublinear():
 def test_the_floor_of_the_regrets_magnitude_in_symmetric_self_play(game, variance):
     """With unit noise abs(sum of V - r) has a mean of sqrt(2T/pi (1 + var)) between two players at equilibrium.
 
-    var is the variance of the payoff under the equilibrium, so that sqrt(2T/pi) is a floor. 4,000 runs, 4 standard
-    errors.
+    var is the variance of the payoff in the equilibrium, so sqrt(2T/pi) is a floor. 4,000 runs, 4 standard errors.
     """
     rounds, runs = 100, 4000
-    match = Match.of(game, "nash", "nash", rounds=rounds)
-    magnitude = simulate(match, runs, record="last", metrics=["regret_magnitude"]).final("regret_magnitude")
+    result = simulate(game, "nash", "nash", rounds=rounds, seeds=runs, record="last", metrics=["regret_magnitude"])
+    magnitude = result.final("regret_magnitude")
     expected = math.sqrt(2 * rounds / math.pi * (1 + variance))
     assert abs(magnitude.mean() - expected) < 4 * magnitude.std(ddof=1) / math.sqrt(runs)
 
 
 def test_selection_changes_nothing():
-    """The new policy maximises the very fitness by which it is compared with the old.
-
-    The maximiser is almost surely unique under Gaussian mutation, so elitist selection always takes it.
-    """
-    outcomes = [
-        simulate(
-            Match.of(GAME, f"coebl:c=1,selection={selection}", "exp3", rounds=300),
-            10,
-            metrics=["pseudo_regret"],
-            keep=["counts"],
-        )
-        for selection in ("elitist", "none")
-    ]
-    np.testing.assert_array_equal(outcomes[0].metrics["pseudo_regret"], outcomes[1].metrics["pseudo_regret"])
-    np.testing.assert_array_equal(outcomes[0].kept["counts"], outcomes[1].kept["counts"])
+    """The new policy maximises the very fitness by which it is compared with the old, almost surely alone."""
+    specs = ("coebl:c=1,selection=elitist", "coebl:c=1,selection=none")
+    results = [simulate(GAME, spec, "exp3", rounds=300, seeds=10, metrics=[], keep=["policies"]) for spec in specs]
+    for elitist, none in zip(*(result.kept["policies"] for result in results), strict=True):
+        np.testing.assert_array_equal(elitist, none)

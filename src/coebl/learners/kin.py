@@ -103,7 +103,8 @@ class Kin(BeliefLearner):
 
     def _bonus(self, count: Floats) -> Floats:
         if self.optimism == "to-come":
-            return self.noise * bonus_for_visits_to_come(count, self.c, self._prior, self._to_come)
+            visits = count + self._prior  # nu
+            return self.noise * np.sqrt(self.c * log1p(self._to_come / visits) / visits)
         seat = self.seat
         assert seat.horizon is not None  # reason_not_to_play checks it
         L = _log_of_events(seat.actions, seat.opponent_actions, seat.horizon)
@@ -133,12 +134,6 @@ class Kin(BeliefLearner):
         inherited = 2 * widest * pairs * (1 + log(1 + own * rounds / pairs) / own)
         delayed = 2 * (1 / turnover - 1) * (pairs * largest + h)
         return learned + inherited + delayed + 2 * h
-
-
-def bonus_for_visits_to_come(count: Floats, c: float, prior: float, to_come: float) -> Floats:
-    """Return sqrt(c log(1 + kappa / nu) / nu) with nu = n + prior and kappa = to_come, in units of the noise."""
-    visits = count + prior
-    return np.sqrt(c * log1p(to_come / visits) / visits)
 
 
 def _widest_mistake(half_width: float, own: float, mutation: float, L: float) -> float:

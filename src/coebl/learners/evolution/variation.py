@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Annotated, ClassVar, Literal, Protocol
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from coebl.backend import cos_of_turns, exp, expm1, log1p
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Floats
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
@@ -225,24 +225,14 @@ class Adaptive(_Changed):
         return _around(centre, drawn if rate is None else drawn * rate[:, :, None, None])
 
 
-class Belief(Protocol):
-    """Estimates of the payoffs, from which mutants are bred."""
-
-    count: Floats  # (runs, m, k), visits to the pair
-    mean: Floats  # (runs, m, k), the part of a pair's estimate that is not inherited
-
-    def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
-        """Learn from one reward per run, and return the index of the pairs whose count and mean changed."""
-
-    def inherited(self) -> Floats | None:
-        """Return the part that every pair inherits from its relatives, (runs, m, k); None if there is none."""
-
-
 class _Alone(Tally):
     """A belief in which no pair inherits."""
 
     def inherited(self) -> None:
         return None
+
+
+Belief = _Alone | Kinship  # with `count`, `mean`, `add` and `inherited`, which a custom belief has too
 
 
 @dataclass(frozen=True)
