@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from coebl import Game, parse_game
-from coebl.games import GAMES
+from coebl.games import GAMES, NOISES
+from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 
+SUMMARISED = [GAMES, NOISES, MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS]
 SIGN = "from the row player's side: below 0 the row player is ahead, above 0 the column player"
 
 
@@ -81,13 +83,13 @@ def test_a_full_disk_is_one_line():
     [
         ("list", ["games: rps, biased-rps", "\nlearners: coebl, kin", "\nmetrics: regret", "\npopulations: pool"]),
         ("list", ["For descriptions: coebl list games, and so on"]),
-        ("list games", ["  rps                  The payoffs of", "(diagonal:n=3)"]),
+        ("list games", ["  rps                  ", "(diagonal:n=3)"]),
         ("list noises", ["  student-t  ", "(student-t:df=3,sigma=1)"]),
-        ("list metrics", ["  tv                       Total variation", "coebl show regret"]),
-        ("list mutations", ["  gaussian-prose  The variance that"]),
-        ("list recombinations", ["  both       Kin's: a pair is the offspring"]),
-        ("list selections", ["  elitist     The fittest of old and new"]),
-        ("list populations", ["  pool   Policies that", "(pool:size=1,mutants=1,play=mean,turnover=1)"]),
+        ("list metrics", ["  tv                       ", "coebl show regret"]),
+        ("list mutations", ["  gaussian-prose  "]),
+        ("list recombinations", ["  both       "]),
+        ("list selections", ["  elitist     "]),
+        ("list populations", ["  pool   ", "(pool:size=1,mutants=1,play=mean,turnover=1)"]),
         ("list learners", ["bandit: sees its own reward alone\n  exp3 ", "coebl show coebl"]),
         ("list learners", ["informed bandit: sees its own reward and the opponent's action\n  coebl "]),
         ("list learners", ["oracle, for reference: sees the true payoffs or the opponent's policy\n  nash "]),
@@ -109,6 +111,8 @@ def test_output(words, parts, coebl, tmp_path, monkeypatch):
     for part in parts:
         assert part in out
     assert (SIGN in out) == (words == "show pseudo_regret")
+    listed = [registry for registry in SUMMARISED if words == f"list {registry.plural}"]
+    assert all(entry.summary in out for registry in listed for entry in registry)
 
 
 def test_in_a_pipe_a_list_has_a_line_each_and_a_terminal_wraps_it_with_an_indent(coebl, monkeypatch):
