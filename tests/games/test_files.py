@@ -172,7 +172,7 @@ def test_pickles_are_rejected_and_not_run(tmp_path: Path) -> None:
     boxed[0, 0] = bomb
     for name, data in (("object.npy", npy(boxed)), ("pickle.npy", pickle.dumps(bomb))):
         message = rejection(written(tmp_path, name, data))
-        assert "it needs pickle, which can run code; accepted: a matrix of numbers written by numpy.save" in message
+        assert "it needs pickle, which can run code; accepted: a matrix of numbers. Write it with numpy.save" in message
     assert not bomb.trace.exists()
 
 
@@ -246,7 +246,7 @@ BAD = {
     ".npy": [
         (
             npy(np.ones((3, 4)))[:-8],
-            "it is not a complete .npy file; accepted: a matrix of numbers written by numpy.save",
+            "it is not a complete .npy file; accepted: a matrix of numbers. Write it with",
         ),
         (npy(np.ones((3, 4)))[:20], "it is not a complete .npy file"),
         (b"PK\x03\x04 no archive", "it is not a complete .npy file"),

@@ -192,9 +192,9 @@ def test_advice_pays_the_most_that_any_cell_does(spec):
 
 
 def test_large_games_and_games_of_more_players_are_rejected():
-    with pytest.raises(InputError, match=r"^jordan has 3 players; Nash equilibria are listed for two\. Use correlated"):
+    with pytest.raises(InputError, match=r"^jordan has 3 players; accepted for Nash: two\. Use correlated"):
         parse_game("jordan").equilibria()
-    with pytest.raises(InputError, match=r"^pair is 9 x 9, too large to try all supports; accepted: up to 20,000 pai"):
+    with pytest.raises(InputError, match=r"^pair is 9 x 9, too many supports; accepted: up to 20,000 pairs"):
         pair(9, 9, 0).equilibria()
     with pytest.raises(InputError, match=r"has 390,625 joint actions; accepted: at most 100,000\."):
         parse_game("public-goods:players=8,tokens=4").correlated()

@@ -81,7 +81,7 @@ def decimal_places(half_width: float) -> int:
 
 def in_interval(
     mean: float, low: float, high: float, *, separator: str = "", digits: int | None = None
-) -> tuple[str, str, str]:
+) -> tuple[str, ...]:
     """Return a mean and the ends of its interval with as many digits as the width of the interval supports.
 
     Numbers that are zero up to rounding become 0. If `digits` is given, the largest number has at most so many digits.
@@ -96,15 +96,13 @@ def in_interval(
     mean, low, high = (0.0 if abs(number) < _ROUNDING else number for number in (mean, low, high))
     half = (high - low) / 2
     if not 0 < half < math.inf:
-        mean_text, low_text, high_text = (number_text(number, separator=separator) for number in (mean, low, high))
-        return mean_text, low_text, high_text
+        return tuple(number_text(number, separator=separator) for number in (mean, low, high))
     places = decimal_places(half)
     if digits is not None:
         places = min(places, max(0, digits - 1 - math.floor(math.log10(max(abs(low), abs(high))))))
     style = f"{separator}.{places}f" if 1e-9 < half < 1e9 else ".4g"
     shown = (f"{number:{style}}" for number in (mean, low, high))
-    mean_text, low_text, high_text = (text if text.strip("-0.,") else text.lstrip("-") for text in shown)
-    return mean_text, low_text, high_text
+    return tuple(text if text.strip("-0.,") else text.lstrip("-") for text in shown)
 
 
 def with_minus(text: str) -> str:

@@ -193,7 +193,7 @@ def _ambiguous(amounts: Floats) -> bool:
 
 # Games that are not zero-sum
 
-MOST_SUPPORTS = 20_000  # pairs of supports that are tried: 8 x 8 actions have 12,869
+_MOST_SUPPORTS = 20_000  # pairs of supports that are tried: 8 x 8 actions have 12,869
 _MOST_JOINT = 100_000  # joint actions of a correlated equilibrium
 _CERTIFIED = 1e-9  # the largest regret of a Nash equilibrium, as a share of the payoff range
 _CERTIFIED_JOINT = 1e-7  # likewise of a correlated one, which comes from HiGHS
@@ -247,15 +247,11 @@ class Distance:
 def nash_equilibria(game: TensorGame) -> list[Profile]:
     """Return the equilibria of two players in which both mix over equally many actions, by trying all supports."""
     if len(game.shape) != 2:
-        raise InputError(
-            f"{game.name} has {len(game.shape)} players; Nash equilibria are listed for two. Use correlated()."
-        )
+        raise InputError(f"{game.name} has {len(game.shape)} players; accepted for Nash: two. Use correlated().")
     m, n = game.shape
-    if math.comb(m + n, m) > MOST_SUPPORTS:
-        raise InputError(
-            f"{game.name} is {m} x {n}, too large to try all supports; accepted: up to {MOST_SUPPORTS:,} pairs of "
-            "them, such as 8 x 8 actions. Use correlated()."
-        )
+    if math.comb(m + n, m) > _MOST_SUPPORTS:
+        accepted = f"up to {_MOST_SUPPORTS:,} pairs of them, such as 8 x 8 actions"
+        raise InputError(f"{game.name} is {m} x {n}, too many supports; accepted: {accepted}. Use correlated().")
     found: list[Profile] = []
     for size in range(1, min(m, n) + 1):
         supports = (map(list, itertools.combinations(range(count), size)) for count in (m, n))

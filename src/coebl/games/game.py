@@ -332,10 +332,8 @@ class Game(ZeroSumGame, TableGame):
         cls._check_players(len(tensors), what)
         row, column = tensors
         if differing := differing_sums(row, column):
-            raise InputError(
-                f"{what} is not constant-sum: {differing}; accepted: one sum everywhere. For other games: the same "
-                "method of TensorGame."
-            )
+            accepted = "one sum everywhere. For other games: the same method of TensorGame"
+            raise InputError(f"{what} is not constant-sum: {differing}; accepted: {accepted}.")
         named.pop("seats", None)
         return cls(row, row_labels=labels[0], column_labels=labels[1], **named)
 

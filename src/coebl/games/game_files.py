@@ -69,9 +69,7 @@ def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
         suffix = _check_suffix(path)
         data = _bytes(path)
         if not data.strip():
-            raise InputError(
-                "the file is empty; accepted: a payoff matrix. Write one, such as the lines 1,-1 and -1,1."
-            )
+            raise InputError("the file is empty; accepted: a payoff matrix, such as the lines 1,-1 and -1,1. Add one.")
         contents = {"name": path.stem, **_FORMATS[suffix][0](data if suffix == ".npy" else _decode(data))}
         if "payoff" in contents:
             game: Game = Game(contents.pop("payoff"), **contents)
@@ -150,15 +148,11 @@ def _parse_npy(data: bytes) -> dict[str, Any]:
     except Exception as error:  # a damaged header raises anything: SyntaxError, TokenError, MemoryError, ...
         pickled = "pickle" in str(error)
         reason = "it needs pickle, which can run code" if pickled else "it is not a complete .npy file"
-        raise InputError(
-            f"{reason}; accepted: a matrix of numbers written by numpy.save. Write it with that."
-        ) from None
+        raise InputError(f"{reason}; accepted: a matrix of numbers. Write it with numpy.save.") from None
     if not isinstance(array, np.ndarray):
         raise InputError("it is an archive of arrays; accepted: one matrix. Write that one with numpy.save.")
     if array.dtype.kind not in "biuf":
-        raise InputError(
-            f"its entries are of type {array.dtype}; accepted: real numbers. Convert it with astype(float)."
-        )
+        raise InputError(f"its entries are of type {array.dtype}; accepted: real numbers. Convert it: astype(float).")
     return {"payoff": array}
 
 
@@ -216,14 +210,10 @@ def _load_json(text: str) -> Any:
     except InputError:
         raise
     except json.JSONDecodeError as error:
-        raise InputError(
-            f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}); "
-            'accepted: {"payoff": [[1, -1], [-1, 1]]}. Correct it there.'
-        ) from None
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{place} is not JSON ({error.msg}); accepted: {_JSON}. Correct it there.") from None
     except RecursionError:
-        raise InputError(
-            "the brackets are nested too deeply; accepted: a list of rows, each a list of numbers."
-        ) from None
+        raise InputError("the brackets are nested too deeply; accepted: a list of rows of numbers.") from None
     except ValueError:  # an integer of more digits than Python converts
         raise InputError("a number is too long; accepted: floats. Divide the payoffs by a constant.") from None
 
@@ -253,16 +243,12 @@ def _parse_csv(text: str) -> dict[str, Any]:
     """Return the arguments of `Game` in the text of a CSV file."""
     rows, decimal_comma = _rows(text)
     if not rows:
-        raise InputError(
-            "the file has only comments; accepted: a payoff matrix. Add a line per action of the row player."
-        )
+        raise InputError("the file has only comments; accepted: a payoff matrix. Add a line per row of the game.")
     has_header, labelled = _find_labels(rows)
     body = rows[has_header:]
     if not body:
-        raise InputError(
-            f"line {rows[0].line} holds labels and no payoffs follow; accepted: a line of numbers per row of the game. "
-            "Add them below the labels."
-        )
+        accepted = "a line of numbers per row of the game. Add them below the labels"
+        raise InputError(f"line {rows[0].line} holds labels and no payoffs follow; accepted: {accepted}.")
     width = len(body[0].cells)
     for row in body:
         if len(row.cells) != width:
@@ -294,10 +280,8 @@ def _rows(text: str) -> tuple[list[_Row], bool]:
     try:
         rows = [_Row(numbers[reader.line_num - 1], cells) for cells in reader]
     except csv.Error as error:
-        raise InputError(
-            f"line {numbers[reader.line_num - 1]} is not CSV ({error}); accepted: cells between commas, semicolons or "
-            "tabs. Close the quotes on that line."
-        ) from None
+        accepted = "cells between commas, semicolons or tabs. Close the quotes on that line"
+        raise InputError(f"line {numbers[reader.line_num - 1]} is not CSV ({error}); accepted: {accepted}.") from None
     # In a file with commas between cells, such a cell was in quotes, and 1,234 may be more than a thousand.
     return rows, delimiter != "," and any(_WITH_COMMA.fullmatch(cell) for row in rows for cell in row.cells)
 

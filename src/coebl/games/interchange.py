@@ -184,6 +184,7 @@ def _table_of(pyspiel: Any, game: Any, what: str) -> Any:
 
 def _check_size(game: Any, what: str) -> None:
     """Walk the tree, and reject a game whose table is too large as soon as that is known."""
+    accepted = f"about {_MOST_ENTRIES:,} payoffs. Choose smaller parameters"
     actions: list[dict[str, int]] = [{} for _ in range(game.num_players())]
     histories = 0
     open_states = [game.new_initial_state()]
@@ -196,19 +197,13 @@ def _check_size(game: Any, what: str) -> None:
                 actions[state.current_player()][state.information_state_string()] = len(legal)
             open_states.extend(state.child(action) for action in legal)
         if histories > _MOST_HISTORIES:
-            raise InputError(
-                f"{what} has more than {_MOST_HISTORIES:,} histories; accepted: games small enough for a matrix. "
-                "Choose smaller parameters."
-            )
+            raise InputError(f"{what} has more than {_MOST_HISTORIES:,} histories; accepted: {accepted}.")
     shape = [math.prod(player.values()) for player in actions]
     entries = math.prod(shape)
     if entries > _MOST_ENTRIES or entries * histories > _MOST_STEPS:
         size = " x ".join(f"{count:,}" for count in shape) if entries < 10**15 else "more than 10^15"
         kinds = "pairs" if len(shape) == 2 else "combinations"
-        raise InputError(
-            f"{what} has {size} {kinds} of pure strategies; accepted: about {_MOST_ENTRIES:,}. Choose smaller "
-            "parameters."
-        )
+        raise InputError(f"{what} has {size} {kinds} of pure strategies; accepted: {accepted}.")
 
 
 def _one_line(names: list[str]) -> list[str] | None:

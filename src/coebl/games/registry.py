@@ -98,14 +98,12 @@ def parse_zero_sum(spec: GameLike) -> ZeroSumGame:
     >>> parse_zero_sum("chicken")
     Traceback (most recent call last):
         ...
-    coebl.core.errors.InputError: chicken is not a zero-sum game of two players, which is needed here; play it with ...
+    coebl.core.errors.InputError: chicken is not a zero-sum game of two players, which is needed; play it with simul...
     """
     game = parse_game(spec)
     if not isinstance(game, ZeroSumGame):
-        raise InputError(
-            f"{game.spec or game.name} is not a zero-sum game of two players, which is needed here; play it with "
-            "simulate(...) or coebl match."
-        )
+        repair = "play it with simulate(...) or coebl match"
+        raise InputError(f"{game.spec or game.name} is not a zero-sum game of two players, which is needed; {repair}.")
     return game
 
 
@@ -149,10 +147,8 @@ def _as_game(given: object) -> ZeroSumGame | TensorGame:
     if isinstance(given, (ZeroSumGame, TensorGame)):
         return given
     if not _is_matrix(given):
-        raise InputError(
-            f"game is {shorten(given)}; accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the "
-            "name of a file."
-        )
+        accepted = "a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the name of a file"
+        raise InputError(f"game is {shorten(given)}; accepted: {accepted}.")
     made: ZeroSumGame | TensorGame = Game(given)
     return made
 

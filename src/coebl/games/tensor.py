@@ -242,9 +242,7 @@ def _per_player(given: Any, players: int, argument: str) -> Sequence[Any]:
     if given is None:
         return [None] * players
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != players:
-        raise InputError(
-            f"{argument} is {shorten(given)}; accepted: a list with an entry for each of {players} players."
-        )
+        raise InputError(f"{argument} is {shorten(given)}; accepted: a list of {players} entries, one per player.")
     return given
 
 
