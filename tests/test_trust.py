@@ -137,7 +137,7 @@ def test_reading_results_runs_no_file_that_they_name(tmp_path, trace, coebl, des
     assert not trace.exists()
 
 
-def test_words_for_people_run_no_file(trace):
+def test_titles_run_no_file(trace):
     for label, registry in (("row", LEARNERS), ("game", GAMES), ("noise", NOISES)):
         for spec in SPECS[label]:
             assert registry.known(spec) is None

@@ -172,7 +172,7 @@ def test_a_single_long_cell_is_not_shared_by_the_workers(played):
     assert estimate(study, 2).high == pytest.approx(2 * 0.4)
 
 
-def test_the_disk_use_is_about_what_is_written(tmp_path):
+def test_the_estimated_disk_use_is_near_the_written_size(tmp_path):
     study = parse_study(STUDY)
     go(study, tmp_path / "results")
     written = sum(path.stat().st_size for path in (tmp_path / "results" / "cells").iterdir())

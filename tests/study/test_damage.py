@@ -132,7 +132,7 @@ def test_a_file_with_a_hole_is_not_read(store):
     assert store.finished() == {OTHER.digest()}
 
 
-def test_flipped_bytes_never_change_what_is_read(store):
+def test_flipped_bytes_never_change_the_numbers(store):
     path, _ = saved(store, CELL, OTHER)
     whole = path.read_bytes()
     table, description = loaded(store, CELL.digest()), CELL.description()

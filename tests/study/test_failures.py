@@ -48,7 +48,7 @@ def failing(coebl, folder, code, *options):
     return coebl(*RUN, *options, cwd=folder)
 
 
-def test_a_cell_that_kills_its_process_is_blamed_alone(tmp_path, coebl):
+def test_only_the_cell_that_kills_its_process_fails(tmp_path, coebl):
     done = failing(coebl, tmp_path, "import os; os._exit(3)")
     assert done.returncode == 1, done.stderr
     assert "1 cell run, 0 found" in done.stdout

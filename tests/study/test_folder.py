@@ -112,7 +112,7 @@ def test_a_read_only_folder_is_one_line_and_can_be_read():
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc, a folder that is never writable")
-def test_a_file_system_without_writing_is_one_line():
+def test_a_file_system_that_cannot_be_written_is_one_line():
     with pytest.raises(StoreError) as caught:
         Store.create("/proc/coebl-study", TEXT)
     assert "/proc/coebl-study" in one_line(caught.value)
@@ -174,7 +174,7 @@ CODES += ["eval('1')", "exec(x)", "np.load(f)", "np.load(f, allow_pickle=True)"]
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_search_finds_each(tmp_path, code):
+def test_the_search_finds_every_danger(tmp_path, code):
     path = tmp_path / "code.py"
     path.write_text(code)
     assert len(dangers(path)) == 1

@@ -78,7 +78,7 @@ def test_any_recorded_round(results, folder):
     assert "round 11 was not recorded in any of these cells. The nearest is 10." in results("--round", "11")
 
 
-def test_csv_and_json_hold_the_same(results):
+def test_csv_and_json_hold_the_same_numbers(results):
     table, rows = list(csv.DictReader(io.StringIO(results("--csv")))), json.loads(results("--json"))
     assert [float(row["mean"]) for row in table] == [row["mean"] for row in rows]
     assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in table)

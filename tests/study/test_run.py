@@ -117,7 +117,7 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     assert second["command"] == "coebl run study.toml --out results"
 
 
-def test_only_what_the_games_need_is_compiled(monkeypatch):
+def test_only_kernels_that_the_games_need_are_compiled(monkeypatch):
     compiled = []
     running = sys.modules["coebl.study.runner"]  # the package's `run` is the function
     monkeypatch.setattr(running, "compile_kernels", lambda shape, many_ties: compiled.append((shape, many_ties)))
@@ -127,7 +127,7 @@ def test_only_what_the_games_need_is_compiled(monkeypatch):
     assert sorted(compiled) == [((), False), ((3, 3), False), ((3, 3), True), ((8, 8), False), ((8, 8), True)]
 
 
-def test_a_killed_parent_takes_its_workers_along(here):
+def test_workers_end_with_a_killed_parent(here):
     process = start(here, "--workers", "2")
     wait_for(lambda: cells_in(here) >= 1)
     os.kill(process.pid, signal.SIGKILL)
@@ -187,7 +187,7 @@ def test_a_signal_to_all_processes_as_they_start_is_one_line(here, number, code)
     assert "semaphore" not in errors
 
 
-def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_path, coebl):
+def test_files_are_identified_by_content_from_any_folder(tmp_path, coebl):
     folder = tmp_path / "sub"
     folder.mkdir()
     (folder / "g.csv").write_text("1,0\n0,2\n")
@@ -207,8 +207,8 @@ def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_pat
     assert Results(tmp_path / "results").curves().shape[0] == 20 * 2
 
 
-def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):
-    """Also what was made from files: only a cell that differs by the content of a file is replaced."""
+def test_a_run_of_a_part_leaves_the_other_cells(tmp_path):
+    """Also cells made from files: only one whose file has another content is replaced."""
     (tmp_path / "g.csv").write_text("1,0\n0,2\n")
     (tmp_path / "h.csv").write_text("1,0\n0,3\n")
     whole = read_study(small_study(tmp_path, games=["g.csv", "h.csv", "rps"]))

@@ -233,7 +233,7 @@ def test_a_spec_may_be_longer_than_the_name_of_a_file():
     assert parse_study(with_lines({4: f'games = ["trap:r=0.5{"0" * 300}"]'})).cells[0].game == "trap:r=0.5"
 
 
-def test_names_do_not_steer_the_terminal():
+def test_control_characters_in_names_are_escaped():
     assert "\x1b" not in str(Cell("a\x1b[31m.csv", ("ucb", "ucb"), 5, (0,)))
 
 
@@ -274,7 +274,7 @@ def test_absurd_sizes_are_rejected_before_anything_is_built():
         ("just words\n", 1, 6, "Expected '='"),
     ],
 )
-def test_what_is_not_toml_is_reported_with_line_and_column(text, line, column, says):
+def test_text_that_is_not_toml_is_reported_with_line_and_column(text, line, column, says):
     [mistake] = mistakes_of(text, "a/study.toml")
     assert mistake.startswith(f"a/study.toml, line {line}, column {column}: this is not TOML: ")
     assert says in mistake

@@ -14,14 +14,4 @@ from coebl.study.runner import RunSummary, run
 from coebl.study.store import Store as Store
 from coebl.study.studies import EXAMPLE, Study, parse_study, read_study
 
-__all__ = [
-    "EXAMPLE",
-    "Cell",
-    "Results",
-    "RunSummary",
-    "Study",
-    "StudyError",
-    "parse_study",
-    "read_study",
-    "run",
-]
+__all__ = ["EXAMPLE", "Cell", "Results", "RunSummary", "Study", "StudyError", "parse_study", "read_study", "run"]

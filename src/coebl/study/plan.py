@@ -195,13 +195,12 @@ def _check_lengths(store: Store, requested: Iterable[Description], other_cells: 
     for other in other_cells:
         requested_cells = lengths.get(_match(other), [other])
         if all(_length(study) != _length(other) for study in requested_cells):
-            pair = requested_cells[0], other
-            named = ((key, *(getattr(one, key) for one in pair)) for key in ("rounds", "until", "record"))
-            key, new, old = next(values for values in named if values[1] != values[2])
+            study = requested_cells[0]
+            key = next(key for key in ("rounds", "until", "record") if getattr(study, key) != getattr(other, key))
             raise StoreError(
-                f"{store.folder}: the study file has changed: its {key} is now {new}, and cells of "
-                f"{' v '.join(other.players)} on {other.game} are there with {key} {old}; use another folder, or put "
-                f"{key} back."
+                f"{store.folder}: the study file has changed: its {key} is now {getattr(study, key)}, and cells of "
+                f"{' v '.join(other.players)} on {other.game} are there with {key} {getattr(other, key)}; use another "
+                f"folder, or put {key} back."
             )
 
 

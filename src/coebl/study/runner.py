@@ -116,7 +116,8 @@ def run(
         works = work_of(plan.todo, study.shapes)
         todo = sorted(works, key=works.__getitem__, reverse=True)
         digests = {cell: cell.digest() for cell in todo}
-        failed: dict[Cell, Failure] = {}
+        failed: list[Cell] = []
+        causes: Counter[str] = Counter()
         if executor is None:
             _check_usable(todo)
         first = {cells[0] for cells in user_cells(reversed(todo)).values()}
@@ -139,11 +140,12 @@ def run(
                         store.keep(outcome)
                         finished += 1
                     else:
-                        if outcome.cause not in {failure.cause for failure in failed.values()}:
+                        if outcome.cause not in causes:
                             progress.say(f"a cell failed: {printable(outcome.cause)}")
-                        failed[cell] = outcome
+                        failed.append(cell)
+                        causes[outcome.cause] += 1
                         store.record_failure(cell, outcome.traceback, outcome.cause)
-                    progress.done(cell.rounds * len(cell.seeds), works[cell], failed=cell in failed)
+                    progress.done(cell.rounds * len(cell.seeds), works[cell], failed=isinstance(outcome, Failure))
             stopped = False
         finally:
             files = plan.stored + len(plan.todo)  # in the folder when all is done
@@ -160,7 +162,7 @@ def run(
         seconds=time.perf_counter() - started,
         left_alone=plan.left_alone,
         used=plan.stored - plan.left_alone,
-        causes=dict(Counter(failure.cause for failure in failed.values()).most_common()),
+        causes=dict(causes.most_common()),
     )
 
 

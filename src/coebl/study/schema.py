@@ -129,8 +129,7 @@ class Build:
         self._shapes: dict[str, tuple[int, ...]] = {}  # of the games, so that nothing has to build them again
         self._noises: dict[str, str] = {}  # the default noise of each game, by its name in results
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
-        self._metric_specs: dict[type[Metric], str] = {}  # of metrics in files: the first of equivalent specs
-        self._metric_owners: dict[str, type[Metric]] = {}  # of the columns
+        self._custom_metrics: dict[str, tuple[type[Metric], str]] = {}  # in files, with the first of equivalent specs
         self._cell_count = 0
         self._begin((), contents, contents)
 
@@ -166,9 +165,8 @@ class Build:
             message = ""
             if key in MATCH_UPS:
                 hints += "'match-ups'"
-                message = (
-                    f" here: it belongs under {'[parts.match-ups]' if self._place else '[match-ups]'}. Move it there."
-                )
+                header = "[parts.match-ups]" if self._place else "[match-ups]"
+                message = f" here: it belongs under {header}. Move it there."
             elif key in _TOP_ONLY and self._place:
                 message = " here: it belongs above [[parts]]. Move it there."
             elif key not in accepted:
@@ -398,10 +396,10 @@ class Build:
         if not _fits(r"[A-Za-z][A-Za-z0-9_]*", metric.name):
             accepted = 'letters, digits and _, such as name = "surprise"'
             raise InputError(f"{spec}: the class attribute name is {shorten(metric.name)}; accepted: {accepted}.")
-        taken = metric.name in METRICS or metric.name in (*RESERVED, "all")
-        if taken or self._metric_owners.setdefault(metric.name, metric) is not metric:
+        first, spec_of_first = self._custom_metrics.setdefault(metric.name, (metric, placed))
+        if metric.name in METRICS or metric.name in (*RESERVED, "all") or first is not metric:
             raise InputError(f"{spec}: another metric or column is called {metric.name!r}; give it another name.")
-        return self._metric_specs.setdefault(metric, placed)
+        return spec_of_first
 
     def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: AnyGame) -> tuple[str, ...]:
         """Return the metrics to take of a game, in the order of the registry, then by file: a set has one digest."""

@@ -314,14 +314,9 @@ class Store:
     def _make(self, text: str) -> None:
         if self.folder.exists() and not self.folder.is_dir():
             raise StoreError(f"{self.folder}: this is a file; accepted: a folder, or the path of a new one.")
-        if self.folder.is_dir():
-            # empty folders of ours are what an interrupted `create` leaves behind
-            foreign = [
-                entry
-                for entry in self.folder.iterdir()
-                if entry.name not in _FOLDERS or not entry.is_dir() or any(entry.iterdir())
-            ]
-            if any(not PARTIAL.fullmatch(entry.name) for entry in foreign):
+        for entry in self.folder.iterdir() if self.folder.is_dir() else ():
+            is_ours = entry.name in _FOLDERS and entry.is_dir() and not any(entry.iterdir())
+            if not is_ours and not PARTIAL.fullmatch(entry.name):  # both are left by a `create` that was interrupted
                 raise StoreError(
                     f"{self.folder}: the folder is in use and does not hold a study; choose a new or empty one."
                 )

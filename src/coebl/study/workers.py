@@ -28,7 +28,6 @@ from contextlib import contextmanager
 from functools import cache
 from multiprocessing import resource_tracker
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from coebl.core.errors import UserCodeError
@@ -226,13 +225,6 @@ def _load_modules() -> None:
     Cell("rps", ("ucb", "exp3"), rounds=2, seeds=(0,)).run()
 
 
-def failure_of_process(cell: Cell, seconds: float | None, stack: str | None) -> Failure:
-    """Return the failure of a cell whose process has died."""
-    text = Path(stack).read_text("utf-8", "replace") if stack and Path(stack).exists() else ""
-    cause = _late(seconds, _place_in_stack(cell, text)) if text else CRASHED
-    return Failure(cause, f"{cause}\n{text}")
-
-
 @contextmanager
 def _watchdog(seconds: float | None, stack: str | None) -> Iterator[None]:
     """End this process if it overruns: compiled code that does not return to Python receives no signal."""
@@ -284,48 +276,45 @@ def _in_main_thread() -> bool:
 def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure:
     """Return the failure of a cell: the error on one line, with its place in user code."""
     text = "".join(traceback.format_exception(error))
+    files = _user_files(cell)
     if isinstance(error, LateError):
-        return Failure(_late(seconds, _place_of(cell, error.__traceback__)), text)
+        codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+        # the line within a function is chance; with its first line, equal causes are counted as one
+        places = [
+            f"{name}, {code.co_name} at line {code.co_firstlineno}"
+            for code in codes
+            if (name := files.get(Path(code.co_filename).resolve())) and not code.co_name.startswith("<")  # a lambda
+        ]
+        return Failure(_late(cell, seconds, places), text)
     if isinstance(error, UserCodeError) and error.__cause__ is not None:
         error = error.__cause__  # the same for all rounds and seats, so that equal causes are counted as one
     cause = f"{type(error).__name__}: {one_line(error)}"
-    files = _user_files(cell)
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if name := files.get(Path(frame.filename).resolve()):
             return Failure(f"{name}, line {frame.lineno}: {cause}", text, name)
     return Failure(cause, text)
 
 
-def _user_files(cell: Cell) -> dict[Path, str]:
-    """Return the Python files that a cell names."""
-    return {Path(name).resolve(): name for spec in cell.specs for name in files_in(spec)}
+def failure_of_process(cell: Cell, seconds: float | None, stack: str) -> Failure:
+    """Return the failure of a cell whose process has died; its watchdog may have written a stack to a file."""
+    text = Path(stack).read_text("utf-8", "replace") if Path(stack).exists() else ""
+    files, cause = _user_files(cell), CRASHED
+    if text:
+        calls = re.findall(r'^ +File "(.*)", line (\d+) in (.*)$', text, re.MULTILINE)  # the last one first
+        named = ((files.get(Path(file).resolve()), function, line) for file, line, function in reversed(calls))
+        cause = _late(cell, seconds, [f"{name}, {function}, line {line}" for name, function, line in named if name])
+    return Failure(cause, f"{cause}\n{text}")
 
 
-def _late(seconds: float | None, place: str) -> str:
+def _late(cell: Cell, seconds: float | None, places: list[str]) -> str:
+    """Return the cause of a late cell: the last of the user's functions that were running, or the players."""
+    place = places[-1] if places else " v ".join(cell.players)
     return f"{place}: it took longer than {seconds:g} s; raise --cell-timeout, or fix the learner."
 
 
-def _place_of(cell: Cell, trace: TracebackType | None) -> str:
-    """Return the last function of a user's file that was running, with the line at which it begins, or the players.
-
-    The line within the function is chance; with the first line, equal causes are counted as one.
-    """
-    files, place = _user_files(cell), " v ".join(cell.players)
-    for frame, _ in traceback.walk_tb(trace):
-        code = frame.f_code
-        name = files.get(Path(code.co_filename).resolve())
-        if name and not code.co_name.startswith("<"):  # <lambda> and the like are parts of a function
-            place = f"{name}, {code.co_name} at line {code.co_firstlineno}"
-    return place
-
-
-def _place_in_stack(cell: Cell, stack: str) -> str:
-    """As `_place_of`, from the stack that the watchdog wrote: last call first, without first lines."""
-    files = _user_files(cell)
-    for file, line, function in re.findall(r'^ +File "(.*)", line (\d+) in (.*)$', stack, re.MULTILINE):
-        if name := files.get(Path(file).resolve()):
-            return f"{name}, {function}, line {line}"
-    return " v ".join(cell.players)
+def _user_files(cell: Cell) -> dict[Path, str]:
+    """Return the Python files that a cell names."""
+    return {Path(name).resolve(): name for spec in cell.specs for name in files_in(spec)}
 
 
 # Rehearsal
@@ -379,14 +368,8 @@ def _rehearse(cell: Cell) -> Failure | None:
 
     try:
         with within(_REHEARSAL):
-            simulate(
-                cell.match(),
-                cell.seeds[:2],
-                record=cell.record,
-                metrics=cell.metrics,
-                block_rounds=_ROUNDS,
-                progress=stop,
-            )
+            match, seeds, metrics = cell.match(), cell.seeds[:2], cell.metrics
+            simulate(match, seeds, record=cell.record, metrics=metrics, block_rounds=_ROUNDS, progress=stop)
     except EnoughError:
         pass
     except (Exception, SystemExit, LateError) as error:
