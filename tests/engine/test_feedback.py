@@ -3,7 +3,7 @@
 import copy
 import json
 import pickle
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -217,8 +217,15 @@ def test_open_tickets_survive_a_restart(way, tmp_path):
         one.observe(second, reward=-0.5, opponent=0)
         one.observe(reward=0.25, action="a")
         one.ticket()
+        assert (one.history().height, one.estimates()["visits"].sum()) == (3, 2)
     assert again.history().equals(player.history())
     assert again.policy.tobytes() == player.policy.tobytes()
+
+
+def in_threads(work, number):
+    """Call work(0), work(1), ... at the same time."""
+    with ThreadPoolExecutor(number) as pool:
+        list(pool.map(work, range(number)))
 
 
 def test_threads_may_share_a_player():
@@ -232,49 +239,27 @@ def test_threads_may_share_a_player():
             rounds.append(ticket.round)
             player.observe(ticket, reward=0.5, opponent=number % 3)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 8)
     assert sorted(rounds) == list(range(1, 801))
     assert (player.round, player.history().height, player.estimates()["visits"].sum()) == (801, 800, 800)
 
 
 @pytest.mark.parametrize("spec", ["ucb", "k-learning", "kin"])
 def test_players_in_threads_do_not_disturb_each_other(spec):
-    def play(seed, policies):
+    policies = {}
+
+    def play(seed):
         player = Player(spec, actions=3, opponent_actions=3, horizon=60, seed=seed)
         for t in range(60):
             player.observe(reward=PAYOFF[player.act(), t % 3], opponent=t % 3)
-        policies[seed] = player.policy.tolist()
+        policies.setdefault(seed, []).append(player.policy.tolist())
 
-    alone, together = {}, {}
     for seed in range(6):
-        play(seed, alone)
-    threads = [threading.Thread(target=play, args=(seed, together)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert together == alone
+        play(seed)
+    in_threads(play, 6)
+    assert all(alone == together for alone, together in policies.values())
 
 
 def test_a_learner_sees_no_probability_that_it_did_not_declare():
     with pytest.raises(InputError, match="importance_weighted = True"):
         _ = Seen(np.array([0]), np.array([1.0])).probability
-
-
-def test_a_thousand_players_in_one_process_play_as_each_would_alone():
-    def play(player):
-        for reward in (1200.0, 300.0):
-            player.observe(reward=reward + 10 * player.act(), opponent=1)
-            yield
-
-    players = [Player("tsallis-inf", actions=3, opponent_actions=2, seed=seed) for seed in range(1000)]
-    for _ in zip(*map(play, players), strict=True):  # all play a round, then the next
-        pass
-    alone = Player("tsallis-inf", actions=3, opponent_actions=2, seed=700)
-    list(play(alone))
-    assert players[700].history().equals(alone.history())
-    assert players[700].policy.tobytes() == alone.policy.tobytes()

@@ -53,21 +53,12 @@ def test_rewards_are_those_of_the_joint_action_and_a_full_information_learner_se
     assert (kept["policies"][1][-1].argmax(axis=1) == earned.argmax(axis=0)).all()
 
 
-def test_every_player_has_noise_of_its_own():
+def test_every_player_has_independent_noise():
     game = TensorGame(CUBES)
     kept = played(game, "uniform", "uniform", "uniform", rounds=4000)
     errors = np.array([r - p[tuple(kept["actions"])] for r, p in zip(kept["rewards"], CUBES, strict=True)])
     correlation = np.corrcoef(errors.reshape(3, -1))
     assert abs(correlation - np.eye(3)).max() < 4 / np.sqrt(12_000)
-
-
-def test_a_run_does_not_depend_on_the_batch_or_the_blocks():
-    match = Match.among(TensorGame(CUBES), ["ucb", "exp3", "hedge"], 50)
-    whole = simulate(match, 4, metrics=[], keep=KEEP).kept
-    cut = simulate(match, [2], metrics=[], keep=KEEP, block_rounds=7).kept
-    for name in KEEP:
-        for one, other in zip(whole[name], cut[name], strict=True):
-            np.testing.assert_array_equal(one[:, 2], other[:, 0], err_msg=name)
 
 
 # The second action is best against 9 to 1, and worst if the opponent only wanted to harm.

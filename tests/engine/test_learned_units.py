@@ -1,4 +1,4 @@
-"""Units that are not given: learned from the rewards, and what was learned is learned again."""
+"""Units that are not given are learned from the rewards; then the learner learns again."""
 
 import warnings
 
@@ -32,7 +32,7 @@ def test_range_and_noise_come_near_the_truth(noise):
     assert high - low < 2.5 * width
 
 
-def test_what_is_given_is_kept():
+def test_units_that_are_given_are_kept():
     records = records_of(100, 300.0)
     assert learn_units(records, (0.0, 9000.0), 50.0) == Units((0.0, 9000.0), 50.0)
     assert learn_units(records, (0.0, 9000.0), None).payoff_range == (0.0, 9000.0)
@@ -64,12 +64,8 @@ def test_early_estimates_are_usable():
 @pytest.mark.parametrize(
     ("low", "high", "noise", "moved"),
     [
-        (0, 10, 2, False),
-        (0.9, 10.9, 2, False),
-        (0, 11.5, 2, True),
-        (-1.5, 10, 2, True),
-        (0, 10, 2.6, True),
-        (0, 10, 1.5, True),
+        *((0, 10, 2, False), (0.9, 10.9, 2, False)),
+        *((0, 11.5, 2, True), (-1.5, 10, 2, True), (0, 10, 2.6, True), (0, 10, 1.5, True)),
     ],
 )
 def test_small_changes_are_not_followed(low, high, noise, moved):
@@ -80,46 +76,38 @@ SPECS = ["ots-rm", "ucb", "exp3", "tsallis-inf", "thompson", "kin", "coebl", "k-
 
 
 def contest(player, rounds, unit=1.0, zero=0.0, seed=1):
-    random = np.random.default_rng(seed)
-    policies = []
+    """Play against random actions; return the tickets."""
+    random, tickets = np.random.default_rng(seed), []
     for _ in range(rounds):
         opponent, noise = int(random.integers(5)), 400 * random.normal()
-        action = player.act()
-        policies.append(action.policy)
-        player.observe(reward=unit * (PAYOFF[action, opponent] + noise) + zero, opponent=opponent)
-    return np.array(policies)
+        tickets.append(player.act())
+        player.observe(reward=unit * (PAYOFF[tickets[-1], opponent] + noise) + zero, opponent=opponent)
+    return tickets
+
+
+def policies(*arguments, **units):
+    return np.array([ticket.policy for ticket in contest(*arguments, **units)])
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_player_that_knows_nothing_plays_the_same_in_any_units(spec):
-    players = [Player(spec, 4, 5, horizon=60, seed=2) for _ in range(2)]
-    euros, cents = contest(players[0], 60), contest(players[1], 60, unit=128.0)
-    np.testing.assert_allclose(cents, euros, atol=1e-9)
-    shifted = contest(Player(spec, 4, 5, horizon=60, seed=2), 30, unit=0.25, zero=-512.0)
-    np.testing.assert_allclose(shifted, euros[:30], atol=1e-6)
+def test_a_player_without_units_plays_the_same_in_any(spec):
+    players = [Player(spec, 4, 5, horizon=60, seed=2) for _ in range(3)]
+    euros = policies(players[0], 60)
+    np.testing.assert_allclose(policies(players[1], 60, unit=128.0), euros, atol=1e-9)
+    np.testing.assert_allclose(policies(players[2], 30, unit=0.25, zero=-512.0), euros[:30], atol=1e-6)
 
 
 def test_units_settle_and_draws_are_never_repeated():
     player = Player("uniform", 4, 5, seed=2)
-    actions = [int(action) for action in contest_actions(player, 600)]
+    actions = list(map(int, contest(player, 600, seed=5)))
     assert player._restarts < 40
     settled = player._restarts
-    contest_actions(player, 600)
+    contest(player, 600, seed=5)
     assert player._restarts - settled < 5
     for lag in (1, 2, 3, 5, 10, 20):  # a restart from the same seed would repeat the first draws
         same = np.mean(np.array(actions[lag:]) == np.array(actions[:-lag]))
         assert abs(same - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 600)
     assert actions[: player._restarts] != actions[player._restarts : 2 * player._restarts]
-
-
-def contest_actions(player, rounds):
-    random = np.random.default_rng(5)
-    actions = []
-    for _ in range(rounds):
-        actions.append(player.act())
-        opponent = int(random.integers(5))
-        player.observe(reward=PAYOFF[actions[-1], opponent] + 400 * random.normal(), opponent=opponent)
-    return actions
 
 
 def test_a_given_noise_that_is_clearly_wrong_is_reported_once():

@@ -1,6 +1,5 @@
-"""What a player has learned: estimates, value, exploitability, history, the opponent's mix."""
+"""The reports of a player: estimates, value, exploitability, history, the opponent's mix."""
 
-import copy
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -157,12 +156,3 @@ def test_reports_do_not_change_what_is_played():
             player.observe(player.act(), reward=0.1 * t % 1, opponent=t % 2)
         players[0]._repr_html_()
     assert players[0].policy.tobytes() == players[1].policy.tobytes()
-
-
-def test_a_copy_has_its_own_records():
-    player = Player("exp3", actions=2, opponent_actions=2)
-    player.observe(action=0, opponent=0, reward=0.5)
-    other = copy.copy(player)
-    other.observe(action=0, opponent=0, reward=0.5)
-    assert (player.history().height, other.history().height) == (1, 2)
-    assert player.estimates()["visits"].sum() == 1

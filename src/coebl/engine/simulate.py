@@ -69,14 +69,14 @@ def simulate(
         metrics: names of metrics, or custom classes; "all" means all that the game allows. By default regret,
             pseudo_regret and exploitability; of a search, only exploitability; of a game that is not zero-sum,
             nash_conv, the swap_regret of every seat and welfare.
-        keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", the number of
-            times that each pair of actions was played; or "beliefs" at the recorded rounds, of learners that estimate
-            payoffs: by seat, `mean` and `count`, (recorded, runs, m, k), in the seat's view. See `Result.kept`.
-        block_rounds: the number of rounds that metrics receive at a time; by default what fits into 16 MiB and takes
-            about a second, or fits into 256 MiB on a GPU.
+        keep: further data to keep: "actions", "rewards" and "policies" of every round; "counts", the number of times
+            that each pair of actions was played; "beliefs" at the recorded rounds, of learners that estimate payoffs:
+            by seat, `mean` and `count`, (recorded, runs, m, k), from the seat's point of view. See `Result.kept`.
+        block_rounds: the number of rounds that metrics receive at a time; by default as many as fit into 16 MiB and
+            take about a second, or fit into 256 MiB on a GPU.
         progress: called with the number of rounds done, after every block.
-        device: "cpu", or "cuda" for a GPU, which pays for large games and many runs. The noise of a seed is the same on
-            both; the private random numbers of learners differ.
+        device: "cpu", or "cuda" for a GPU, which is faster for large games and many runs. The noise of a seed is the
+            same on both; the private random numbers of learners differ.
         until: a condition that ends a run, such as "exploitability < 0.1", or "optimum": both players play an optimal
             action. The metric `hitting_time` has the round in which it is first met, at most `rounds`, else NaN.
             All metrics are those at the end of each run; the simulation ends when no run is left.
@@ -93,6 +93,8 @@ def simulate(
         raise InputError(f"device is {device}, and {search} is a search; accepted: cpu.")
     if isinstance(match.game, TensorGame) and device != "cpu":
         raise InputError(f"device is {device}, and {match.game.name} is not a zero-sum matrix game; accepted: cpu.")
+    if "beliefs" in keep and device != "cpu":
+        raise InputError(f"device is {device}, and keep has beliefs; accepted: cpu.")
     backend = backend_for(device)
     if metrics is None:
         metrics = ("exploitability",) if search else default_metrics(match.game)
@@ -101,10 +103,8 @@ def simulate(
     record = _check_record(record, match, condition, keep)
     check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(kinds), keep)
     recorded = recorded_rounds(record, match.rounds)
-    if "beliefs" in keep and device != "cpu":
-        raise InputError(f"keep has beliefs, and device is {device}; accepted: cpu.")
     if search:
-        return _play_search(match, seed_list, kinds, condition, progress)
+        return _Search(match, search, seed_list, kinds).play(condition, progress)
     if block_rounds is None:
         block_rounds = _fitting_rounds(match, len(seed_list), backend)
     block_rounds = check_integer("block_rounds", block_rounds, 1)
@@ -124,7 +124,7 @@ def simulate(
 
 
 def default_metrics(game: AnyGame) -> list[str]:
-    """Return the metrics of a game that are recorded if none is named.
+    """Return the names of the metrics that are recorded by default.
 
     >>> default_metrics(parse_game("chicken"))
     ['nash_conv', 'swap_regret', 'swap_regret:2', 'welfare']
@@ -162,7 +162,7 @@ def _fitting_rounds(match: Match, runs: int, backend: Backend) -> int:
 def _play(
     table: Table, recorder: Recorder, block_rounds: int, progress: Callable[[int], None] | None = None
 ) -> tuple[Result, Ints]:
-    """Return the result of a table, and the runs that have to be replayed: all, if they become too many."""
+    """Return the result of a table, and the runs to be replayed: all of them, if they become too many."""
     rounds, runs = table.match.rounds, len(table.seeds)
     first = 1
     while first <= rounds:
@@ -182,7 +182,7 @@ def _play(
 
 @contextmanager
 def _report_memory(match: Match, seeds: list[int], backend: Backend) -> Iterator[None]:
-    """Report in one line the number of seeds that would fit, if a GPU has too little memory for these."""
+    """Report the number of seeds that would fit if a GPU has too little memory for these."""
     try:
         yield
     except Exception as error:
@@ -201,24 +201,53 @@ def _play_a_round(match: Match, runs: int, backend: Backend) -> None:
     Table(match, range(runs), backend).play(1, 1)
 
 
-class _SearchRuns:
-    """The runs of a search that have not ended, with their random numbers, their game and their noise."""
+class _Search:
+    """A search with a run per seed: the runs that have not ended, their random numbers, their game and its noise."""
 
-    def __init__(self, match: Match, seeds: Sequence[int], metrics: Sequence[type[Metric]]) -> None:
-        self.match, self.seeds = match, list(seeds)
+    def __init__(self, match: Match, search: Search, seeds: list[int], metrics: Sequence[type[Metric]]) -> None:
+        for metric in metrics:
+            if metric.cumulative:
+                raise InputError(
+                    f"{metric.name} adds up over the rounds, and {search} is a search, which plays none; accepted: "
+                    "metrics of policies, such as exploitability."
+                )
+        self.match, self.metrics = match, metrics
+        self.seeds, self.places = seeds, np.arange(len(seeds))  # of the runs, and their indices among all
         self.ends = Ends(len(seeds))  # of all runs
-        self._metrics, self._places = metrics, np.arange(len(seeds))
-        game, search = match.game, match.players[0]
-        assert isinstance(search, Search)
-        self.seat = seat_at(game, 0, search, seeds, match.rounds)
-        self.noise = CPU.stream(
-            seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.draw(random, out.size))
-        )
-        self.game: Any = deal(game, seeds)
+        self.seat = seat_at(match.game, 0, search, seeds, match.rounds)
+        draw = match.game.noise.draw
+        self.noise = CPU.stream(seeds, NATURE, "noise", lambda random, out: np.copyto(out, draw(random, out.size)))
+        self.game: Any = deal(match.game, seeds)
         try:
             self.search = search.seated(self.seat)
         except (Exception, SystemExit) as error:
             blame(error, search, f"{search}, before the first query")
+
+    def play(self, until: Until | None, progress: Callable[[int], None] | None) -> Result:
+        """Search until every run has ended; a query is a round."""
+        started, match, seeds = time.perf_counter(), self.match, np.array(self.seeds)
+        if until is not None and (reason := until.reason_undefined(match.game)):
+            raise InputError(reason)
+        done, reported = 0, 0
+        while self.seeds and (queries := self.step(done)):
+            done += queries
+            if until is not None and (found := self.found(until)).any():
+                self.end(found, done)
+            if progress is not None and done - reported > match.rounds // _REPORTS:
+                reported = done
+                progress(done)
+        if self.seeds:
+            self.end(np.ones(len(self.seeds), bool), np.nan)
+        return Result(
+            match=match,
+            seeds=seeds,
+            rounds=np.array([match.rounds]),
+            metrics=self.ends.columns(hits=until is not None),
+            policies=self.ends.policies,
+            kept={},
+            seconds={"search": time.perf_counter() - started},
+            classes={metric.name: metric for metric in self.metrics} | (HITS if until else {}),
+        )
 
     def step(self, done: int) -> int:
         """Let the search ask once, and return the number of queries; 0 if these would be too many rounds."""
@@ -267,10 +296,10 @@ class _SearchRuns:
     def end(self, ended: Booleans, time: float) -> None:
         """Note the metrics and policies of the runs that have ended, (runs,), and continue with the others."""
         block = self._block()
-        metrics = {metric.name: metric(self.game, len(self.seeds))(block)[0][ended] for metric in self._metrics}
-        self.ends.put(self._places[ended], metrics, [policy[0][ended] for policy in block.policies], time)
+        metrics = {metric.name: metric(self.game, len(self.seeds))(block)[0][ended] for metric in self.metrics}
+        self.ends.put(self.places[ended], metrics, [policy[0][ended] for policy in block.policies], time)
         kept = np.flatnonzero(~ended)
-        self._places, self.seeds = self._places[kept], [self.seeds[run] for run in kept]
+        self.places, self.seeds = self.places[kept], [self.seeds[run] for run in kept]
         if self.seeds:
             random: Any = self.seat.random  # a backend's, which can drop runs
             random.select(kept)
@@ -285,45 +314,6 @@ class _SearchRuns:
         nothing = np.zeros((1, len(self.seeds)))
         actions: list[Any] = [(policy > 0.5).astype(np.int8) for policy in policies]
         return Block(self.game, 1, policies, actions, [nothing, nothing])
-
-
-def _play_search(
-    match: Match,
-    seeds: Sequence[int],
-    metrics: Sequence[type[Metric]],
-    until: Until | None,
-    progress: Callable[[int], None] | None = None,
-) -> Result:
-    """Run a search once per seed; a query is a round."""
-    for metric in metrics:
-        if metric.cumulative:
-            raise InputError(
-                f"{metric.name} adds up over the rounds, and {match.players[0]} is a search, which plays none; "
-                "accepted: metrics of policies, such as exploitability."
-            )
-    started, runs = time.perf_counter(), _SearchRuns(match, seeds, metrics)
-    if until is not None and (reason := until.reason_undefined(match.game)):
-        raise InputError(reason)
-    done, reported = 0, 0
-    while runs.seeds and (queries := runs.step(done)):
-        done += queries
-        if until is not None and (found := runs.found(until)).any():
-            runs.end(found, done)
-        if progress is not None and done - reported > match.rounds // _REPORTS:
-            reported = done
-            progress(done)
-    if runs.seeds:
-        runs.end(np.ones(len(runs.seeds), bool), np.nan)
-    return Result(
-        match=match,
-        seeds=np.array(seeds),
-        rounds=np.array([match.rounds]),
-        metrics=runs.ends.columns(hits=until is not None),
-        policies=runs.ends.policies,
-        kept={},
-        seconds={"search": time.perf_counter() - started},
-        classes={metric.name: metric for metric in metrics} | (HITS if until else {}),
-    )
 
 
 def _read_arguments(
