@@ -105,7 +105,7 @@ def test_a_lower_bound_is_at_most_the_exploitability():
         ("diagonal:n=3", "entropy", "genomes as actions"),
     ],
 )
-def test_what_needs_more_than_the_game_has_is_rejected_with_the_reason(spec, metric, reason):
+def test_a_metric_that_a_game_does_not_support_is_rejected_with_the_reason(spec, metric, reason):
     with pytest.raises(InputError, match=f"^{metric} needs a game with {reason}.*, which {spec} does not have; pick"):
         parse_metrics([metric], parse_game(spec), 2)
 

@@ -34,7 +34,7 @@ def test_every_noise_passes(noise):
 
 @pytest.mark.parametrize("name", METRICS.names)
 def test_every_metric_passes(name):
-    """tests/test_metrics.py has games, cuts and batches of many sizes besides."""
+    """For games, cuts and batches of many sizes, see tests/test_metrics.py."""
     check_metric(metric_class(name)).require()
 
 
@@ -88,7 +88,7 @@ def sees_too_much(self, t, seen):
 
 
 def starting_with(attribute, value):
-    """A start that also sets an attribute, to value(learner)."""
+    """Return a start(seat) that also sets an attribute, to value(learner)."""
 
     def start(self, seat):
         Sound.start(self, seat)
@@ -289,7 +289,7 @@ class TestStrictArrays:
             (lambda strict: np.zeros((2, 2)).__setitem__(0, strict), CONVERTED),
         ],
     )
-    def test_what_other_libraries_reject_is_rejected(self, call, message):
+    def test_operations_that_other_libraries_lack_are_rejected(self, call, message):
         with pytest.raises(TypeError, match=message):
             call(self.one)
 

@@ -230,7 +230,7 @@ def test_every_metric_has_a_definition_a_name_numbers_by_hand_and_a_twin():
         assert "\n" not in metric.definition
 
 
-def test_the_docs_list_what_a_metric_may_need():
+def test_the_docs_list_the_needs_of_metrics():
     table = (
         (Path(__file__).parents[1] / "docs/how-to/add-a-metric.md").read_text().split("| value |")[1].split("\n\n")[0]
     )
@@ -402,7 +402,7 @@ class Visits(Metric):
         return self._sum(block, (block.actions[0] == 0).astype(float))
 
 
-def test_a_metric_of_the_user(tmp_path):
+def test_a_custom_metric(tmp_path):
     block = make_block(WIDE, 6, 2, seed=5)
     expected = np.cumsum(block.actions[0] == 0, axis=0)
     [given_as_class] = parse_metrics([Visits], WIDE, 2)

@@ -18,7 +18,7 @@ ARGUMENTS = {"rounds": 12, "seeds": SEEDS, "record": 5, "keep": ["actions", "pol
 
 
 @pytest.mark.parametrize("unsolved", [[], [1, 17], list(range(0, SEEDS, 2))])
-def test_what_was_left_unsolved_is_played_again(monkeypatch, unsolved):
+def test_unsolved_runs_are_played_again(monkeypatch, unsolved):
     known = simulate("rps", "coebl", "exp3", **ARGUMENTS)
     played = []
 
@@ -65,7 +65,7 @@ def test_what_was_left_unsolved_is_played_again(monkeypatch, unsolved):
             assert np.array_equal(found.kept[kept][seat], known.kept[kept][seat]), kept
 
 
-def test_the_policies_of_runs_that_will_be_played_again_are_not_judged():
+def test_the_policies_of_runs_to_be_played_again_are_not_checked():
     class Marking(Backend):
         marked = np.array([True, True])
 

@@ -25,7 +25,7 @@ def player_of(name, **settings):
 
 
 @pytest.mark.parametrize("name", PLAYABLE)
-def test_tickets_that_are_observed_at_once_are_the_simple_form(name):
+def test_tickets_that_are_observed_at_once_play_as_act_does(name):
     simple, tickets = player_of(name), player_of(name)
     random = np.random.default_rng(1)
     for _ in range(40):
@@ -58,7 +58,7 @@ def test_learners_learn_from_late_and_shuffled_outcomes(name):
 
 
 class Weights(Learner):
-    """Keeps what it is shown."""
+    """A learner that keeps its observations."""
 
     importance_weighted = True
     sees = frozenset()
@@ -125,7 +125,7 @@ def test_an_outcome_without_the_opponent_is_kept_and_reported_once():
     assert player.round == 3
 
 
-def test_the_opponent_is_kept_for_learners_that_do_not_look_at_it():
+def test_the_opponent_is_recorded_for_learners_that_do_not_see_it():
     for opponents in (None, 5):
         player = Player("exp3", actions=2, opponent_actions=opponents)
         player.act()

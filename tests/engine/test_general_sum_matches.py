@@ -67,7 +67,7 @@ STILL = ("uniform", "fixed", "switching")
 
 
 @pytest.mark.parametrize("name", [n for n in INDEXED if n not in STILL and not n.endswith("as-released")])
-def test_a_learner_plays_what_it_declares(name):
+def test_a_learner_pursues_its_declared_aim(name):
     learner = LEARNERS[name].factory
     policies = played(RISK, learner.example or name, "fixed:0.9/0.1", rounds=1500)["policies"][0]
     risk = policies[-300:, :, 1].mean()

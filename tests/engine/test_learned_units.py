@@ -47,7 +47,7 @@ def test_without_the_opponents_actions_its_choices_are_not_taken_for_noise():
     assert learn_units(records, None, None).payoff_range == (0.0, 6.0)
 
 
-def test_rewards_without_noise_leave_a_little():
+def test_rewards_without_noise_have_a_tenth_of_half_the_range_as_noise():
     units = learn_units(records_of(500, 0.0), None, None)
     assert units.noise == pytest.approx(0.1 * (units.payoff_range[1] - units.payoff_range[0]) / 2)
 

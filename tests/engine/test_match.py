@@ -32,7 +32,7 @@ UCB, EXP3 = parse_learner("ucb"), parse_learner("exp3")
         (lambda: Match.of(GAME, "best-response", "best-response"), "each would have to see the other's policy first"),
     ],
 )
-def test_bad_matches_say_what_is_wrong(make, words):
+def test_mistakes_are_one_line(make, words):
     with pytest.raises(InputError, match=words) as caught:
         make()
     assert "\n" not in str(caught.value)

@@ -148,7 +148,7 @@ def test_the_page_of_a_player():
     assert "the first 12 of 30 and 12 of 20 actions are shown" in large
 
 
-def test_reports_do_not_change_what_is_played():
+def test_reports_do_not_change_the_play():
     players = [Player("coebl", actions=2, opponent_actions=2, horizon=50, seed=s) for s in (1, 1)]
     for t in range(30):
         players[0].estimates(), players[0].value(), players[0].history(), players[0].opponent()

@@ -1,4 +1,4 @@
-"""Games with other numbers of seats, and games without matrices, which have only what the engine needs."""
+"""Games with any number of seats, and games without matrices, with only the attributes that the engine needs."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ def players(*specs):
 
 
 class Watching(Learner):
-    """A learner that stores what it sees of the others."""
+    """A learner that stores the joint actions of the others."""
 
     sees = frozenset({"opponent"})
     seen: list = []  # noqa: RUF012 - shared, so that the copy that plays can be read
@@ -98,7 +98,7 @@ def test_one_player_against_nature():
         ("kl", "kl needs a game with an equilibrium that is known to be the only one, which majority does not have"),
     ],
 )
-def test_a_metric_names_what_a_game_lacks(metric, words):
+def test_a_metric_names_the_missing_part_of_a_game(metric, words):
     with pytest.raises(InputError, match=words):
         simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=[metric])
     assert simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=["all"]).metrics == {}
@@ -111,7 +111,7 @@ class Undeclared(Metric):
         return block.outcomes.earned
 
 
-def test_a_metric_that_declares_nothing_names_what_to_declare():
+def test_a_metric_without_a_declaration_names_it():
     with pytest.raises(InputError, match=r'which majority does not have; write needs = \{"payoffs"\} in the metric'):
         simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=[Undeclared])
 
@@ -124,7 +124,7 @@ def test_a_metric_that_declares_nothing_names_what_to_declare():
         ("best-response", "best-response answers the policy of one opponent, and majority has 3 seats"),
     ],
 )
-def test_a_learner_names_what_it_cannot_see(learner, words):
+def test_a_learner_names_the_sight_that_is_missing(learner, words):
     with pytest.raises(InputError, match=words) as caught:
         simulate(Match(Majority(), players("exp3", learner, "exp3"), 5), 2, metrics=[])
     assert "\n" not in str(caught.value)

@@ -286,7 +286,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
-    """The size of the blocks is bounded by memory: a thousand runs share what one run may use."""
+    """The size of the blocks is bounded by memory: all runs share it."""
     sizes = []
 
     def fill(random, out):
@@ -307,7 +307,7 @@ def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
 
 
 def test_progress_is_reported_every_few_seconds_however_long_a_round_takes(monkeypatch):
-    """A block used to have as many rounds as fit into memory: minutes without progress if a round takes seconds."""
+    """A block has as many rounds as fit into memory, and no more than take about a second."""
     reported = []
     monkeypatch.setattr(Ucb, "cost", lambda self, m, n: 60_000.0)  # microseconds: 0.24 s a round of four runs
     first = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=reported.append)
@@ -319,7 +319,7 @@ def test_progress_is_reported_every_few_seconds_however_long_a_round_takes(monke
 
 
 def test_the_frames_have_the_columns_of_a_study(tmp_path):
-    """`Result.last` and `Result.curves` are what a study returns of the same match."""
+    """`Result.last` and `Result.curves` are equal to those of a study of the same match."""
     study = parse_study(
         'name = "demo"\nseeds = 3\nrounds = 20\nrecord = 10\nmetrics = ["regret", "tv"]\n'
         'games = ["rps"]\nlearners = ["ucb", "exp3"]\nmatch-ups.pairs = [["ucb", "exp3"]]\n'

@@ -1,4 +1,4 @@
-"""The state of a learner as a value: saving, restoring, and what cannot be saved."""
+"""The state of a learner as a value: saving, restoring, and attributes that cannot be saved."""
 
 import copy
 import pickle
@@ -26,7 +26,7 @@ ROUNDS = 30
 
 
 def play(player, rounds, size=3):
-    """Play rounds whose rewards follow from their numbers; return the actions."""
+    """Play rounds with rewards that depend on the number of the round; return the actions."""
     actions = []
     for _ in range(rounds):
         random = np.random.default_rng(player.round)
@@ -41,7 +41,7 @@ def reloaded(player, tmp_path, learner=None):
 
 
 def check_continues(player, tmp_path, learner=None, size=3):
-    """Check that reloading and copying in any moment of a round changes nothing that is played later."""
+    """Check that reloading and copying at any moment of a round changes no later action."""
     for moment in ("before", "policy", "act"):
         play(player, ROUNDS, size)
         if moment == "policy":
@@ -213,7 +213,7 @@ def test_a_custom_learner_continues_to_the_last_bit(tmp_path):
     ],
 )
 @pytest.mark.parametrize("where", ["attribute", "inside"])
-def test_what_cannot_be_stored_is_named(thing, where, tmp_path):
+def test_attributes_that_cannot_be_stored_are_named(thing, where, tmp_path):
     class Keeper(Learner):
         def start(self, seat):
             self.seat, self.kept = seat, {"deep": [0]}
@@ -361,7 +361,7 @@ def test_a_damaged_or_hostile_file_is_rejected_in_one_line(change, tmp_path):
 
 
 def test_the_tables_of_the_solver_are_checked(tmp_path):
-    """The kernels index by them without looking."""
+    """The kernels use them as indices without a check."""
     player = Player("ucb", 24, 30, horizon=100)
     play(player, 3, 30)
     for array, part, value in ((0, 1, "<i8"), (1, 2, [8]), (2, 3, [0])):  # dtype, shape, strides
@@ -390,14 +390,14 @@ def test_a_later_format_is_rejected(tmp_path):
 
 
 def test_a_few_bytes_are_not_expanded_to_an_array_of_any_size():
-    """Strides of 0 repeat them."""
+    """Strides of 0 repeat the bytes."""
     node = {"learner": ["array", "<f8", [10**6, 10**6], [0, 0], 0, 0, 0]}
     with pytest.raises(StateError, match=r"^shape \[1000000, 1000000\]$"):
         unpack(State(node, [np.zeros(8, np.uint8)]), {"learner": None}, None, Learner)
 
 
 def test_a_file_without_the_seat_of_the_learner_is_read(tmp_path):
-    """Not every learner stored it when it was the learner that did."""
+    """In earlier versions, learners stored their seat themselves, and not all of them did."""
     player = Player("exp3", 2, seed=1)
     play(player, 3)
     loaded = Player.load(altered(tmp_path, player, lambda content: attributes(content).pop("seat")))
