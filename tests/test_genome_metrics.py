@@ -95,7 +95,7 @@ def test_a_lower_bound_is_at_most_the_exploitability():
 @pytest.mark.parametrize(
     ("spec", "metric", "reason"),
     [
-        ("diagonal:n=30,space=bits", "kl", "an equilibrium that is known to be the only one"),
+        ("diagonal:n=30,space=bits", "kl", "an equilibrium that is known to be unique"),
         ("diagonal:n=30,space=bits", "external_regret", "a matrix of payoffs"),
         (
             "diagonal:n=30,space=bits",

@@ -326,7 +326,7 @@ NO_EQUILIBRIUM = (
         (
             "chicken",
             "kl",
-            "an equilibrium that is known to be the only one, which chicken does not have; use nash_conv",
+            "an equilibrium that is known to be unique, which chicken does not have; use nash_conv",
         ),
         (
             "chicken",
@@ -344,7 +344,7 @@ NO_EQUILIBRIUM = (
         (
             "rps",
             "welfare",
-            "welfare needs a game with payoffs of its own for each player, which rps does not have; pick",
+            "welfare needs a game with separate payoffs for each player, which rps does not have; pick",
         ),
         ("rps", "regret:2", "metric 'regret:2' names a seat; accepted: regret, which has one number for all seats."),
         ("rps", "swap_regret:row", "metric 'swap_regret:row' names no seat; accepted: its number, from 1, as in swap_"),

@@ -297,7 +297,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
         [
             f"# {entry.title}",
             f"`{entry.name}`",
-            metric.meaning or inspect.getdoc(metric) or "",
+            metric.meaning,
             f"$`{formula}`$" if (formula := _formula(metric)) else f"{_words(metric)[:1].upper()}{_words(metric)[1:]}.",
             (inspect.getdoc(metric) or "").partition("\n\n")[2],
             f"{'; '.join(fact for fact, true in facts.items() if true).capitalize()}.",

@@ -95,7 +95,7 @@ def test_one_player_against_nature():
     [
         ("regret", "regret needs a game with a value, which majority does not have; pick another metric."),
         ("exploitability", "exploitability needs a game with an exact best response, which majority does not have"),
-        ("kl", "kl needs a game with an equilibrium that is known to be the only one, which majority does not have"),
+        ("kl", "kl needs a game with an equilibrium that is known to be unique, which majority does not have"),
     ],
 )
 def test_a_metric_names_the_missing_part_of_a_game(metric, words):

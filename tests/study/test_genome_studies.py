@@ -44,7 +44,7 @@ def test_a_match_and_a_metric_that_is_not_defined(coebl):
     assert all(f'"{metric}"' in printed for metric in ("exploitability", "disengaged", "entropy"))
     code, _, error = coebl(*line, "--metric", "kl")
     assert code == 2
-    assert error.startswith("coebl: kl needs a game with an equilibrium that is known to be the only one")
+    assert error.startswith("coebl: kl needs a game with an equilibrium that is known to be unique")
 
 
 def test_a_tournament(coebl, tmp_path):

@@ -27,22 +27,20 @@ _CONDITION = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<sign>[<>]=?)\s*(?P<boun
 
 
 class HittingTime(Metric):
-    """The number of rounds until the condition of a run was first met; NaN if its rounds did not suffice."""
+    """The number of rounds, or of queries of a search, until the condition of a run was first met."""
 
     name = "hitting_time"
     title = "Hitting time"
     definition = "the first round in which the condition `until` holds; NaN if it never does"
-    meaning = "The number of rounds, or of queries of a search, that a run took."
     bounds = (0, np.inf)
 
 
 class Hit(Metric):
-    """1 if a run has met its condition, else 0: its mean is the share of runs that did."""
+    """The share of the runs that met their condition within the budget."""
 
     name = "hit"
     title = "Share of runs that hit"
     definition = "1 if the condition `until` was met within the rounds of the match, else 0"
-    meaning = "The share of the runs that met their condition within the budget."
     better = "higher"
     bounds = (0, 1)
 

@@ -6,7 +6,7 @@ import copyreg
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from inspect import getattr_static
+from inspect import cleandoc, getattr_static
 from math import inf
 from typing import Any, ClassVar, Literal
 
@@ -21,13 +21,13 @@ Need = Literal["value", "payoffs", "equilibrium", "expected", "response", "mean"
 _NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, one of which is enough, and the message
     "value": (("value",), "a value"),
     "payoffs": (("own_view",), "a matrix of payoffs"),
-    "equilibrium": (("unique_equilibrium",), "an equilibrium that is known to be the only one"),
+    "equilibrium": (("unique_equilibrium",), "an equilibrium that is known to be unique"),
     "expected": (("own_view", "expected"), "exact expected payoffs"),
     "response": (("own_view", "response"), "an exact best response"),
     "mean": (("own_view", "linear"), "payoffs that are linear in the genes, so that policies have a mean"),
     "genomes": (("answer",), "genomes as actions"),
     "zero-sum": (("seats",), "one matrix of payoffs for two players"),
-    "welfare": (("welfare",), "payoffs of its own for each player"),
+    "welfare": (("welfare",), "separate payoffs for each player"),
 }
 _MOST_JOINT = 2**21  # probabilities of joint actions that are computed at a time: 16 MiB
 
@@ -93,7 +93,7 @@ class Metric:
     title: ClassVar[str] = ""  # for people; by default its name
     definition: ClassVar[str]  # one line
     formula: ClassVar[str] = ""  # the same in mathtext, for the axes of figures
-    meaning: ClassVar[str] = ""  # a sentence or two, for people who do not know it
+    meaning: ClassVar[str] = ""  # a sentence or two, for people; by default the first paragraph of its docstring
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
     needs: ClassVar[Collection[Need]] = frozenset()  # of a game, beyond what every game has
     seat: ClassVar[int | None] = None  # the seat that it is about, from 0; None: all of them
@@ -104,6 +104,10 @@ class Metric:
     bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # its limits in every game, also for means and intervals
     in_payoffs: ClassVar[bool] = False  # True if it is in units of the payoffs, as a regret is
     within_range: ClassVar[bool] = False  # True if it is at most the width of the payoff range
+
+    def __init_subclass__(cls) -> None:
+        if "meaning" not in vars(cls):
+            cls.meaning = " ".join(cleandoc(cls.__doc__ or "").partition("\n\n")[0].split())
 
     def __init__(self, game: AnyGame, runs: int) -> None:
         if reason := self.reason_undefined(game):

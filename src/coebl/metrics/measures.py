@@ -23,7 +23,7 @@ _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; s
 
 @METRICS.add("regret")
 class Regret(Total):
-    """The shortfall of the rewards below the value: the paper's second measure. It includes their noise."""
+    """The row player's shortfall below the game's value, as observed; noise included."""
 
     needs = frozenset({"value"})
     seat = 0
@@ -31,7 +31,6 @@ class Regret(Total):
     definition = "sum of V - r_t"
     in_payoffs = True
     formula = r"$\Sigma\,(V - r_t)$"
-    meaning = "What the row player fell short of the game's value, as observed; noise included."
     signed = True
 
     def terms(self, block: Block) -> Floats:
@@ -41,13 +40,12 @@ class Regret(Total):
 
 @METRICS.add("pseudo_regret")
 class PseudoRegret(Regret):
-    """The regret without its noise: same expectation, far smaller variance."""
+    """The row player's shortfall below the game's value, without the noise of rewards and actions."""
 
     needs = frozenset({"value", "expected"})
     title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
-    meaning = "What the row player fell short of the game's value, without the noise of rewards and actions."
 
     def terms(self, block: Block) -> Floats:
         regret: Floats = block.game.value - block.outcomes.expected
@@ -56,12 +54,11 @@ class PseudoRegret(Regret):
 
 @METRICS.add("absolute_regret")
 class AbsoluteRegret(Regret):
-    """The paper's first measure, as its text defines it."""
+    """The sum of absolute regrets of single rounds, as the paper defines it. Noise alone makes it grow."""
 
     title = "Absolute regret"
     definition = "sum of abs(V - r_t)"
     formula = r"$\Sigma\,|V - r_t|$"
-    meaning = "The sum of absolute regrets of single rounds, as the paper defines it. Noise alone makes it grow."
     bounds = (0, inf)
     signed = False
 
@@ -71,12 +68,11 @@ class AbsoluteRegret(Regret):
 
 @METRICS.add("regret_magnitude")
 class RegretMagnitude(Regret):
-    """The paper's first measure, as its program computes it."""
+    """The absolute value of the summed regret, as the paper's program computes it."""
 
     title = "Regret magnitude"
     definition = "abs(sum of V - r_t)"
     formula = r"$|\Sigma\,(V - r_t)|$"
-    meaning = "The absolute value of the summed regret: what the paper's program plots."
     bounds = (0, inf)
     signed = False
 
@@ -86,12 +82,11 @@ class RegretMagnitude(Regret):
 
 @METRICS.add("absolute_pseudo_regret")
 class AbsolutePseudoRegret(PseudoRegret):
-    """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
+    """The distance of play from the game's value, without noise (O'Donoghue, Lattimore and Osband 2021)."""
 
     title = "Absolute pseudo-regret"
     definition = "sum of abs(V - x_t' A y_t)"
     formula = r"$\Sigma\,|V - x_t^\top\! A y_t|$"
-    meaning = "How far play was from the game's value, without noise."
     bounds = (0, inf)
     signed = False
 
@@ -133,12 +128,11 @@ class _Distance(Metric):
 
 @METRICS.add("kl")
 class KullbackLeibler(_Distance):
-    """The relative entropy in nats: infinite where a policy plays what the equilibrium never does."""
+    """The divergence of both policies from the equilibrium, in nats; infinite outside its support."""
 
     title = "KL divergence"
     definition = "KL(x_t, x*) + KL(y_t, y*), where KL(a, b) = sum of a ln(a / b)"
     formula = r"$\mathrm{KL}(x_t, x^*) + \mathrm{KL}(y_t, y^*)$"
-    meaning = "How far both policies are from the equilibrium; infinite outside its support."
     bounds = (0, inf)
 
     def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
@@ -148,12 +142,11 @@ class KullbackLeibler(_Distance):
 
 @METRICS.add("tv")
 class TotalVariation(_Distance):
-    """The total variation distance, between 0 and 2 for the two players together."""
+    """The total variation distance of both policies from the equilibrium: 0 there, and 2 at most."""
 
     title = "TV distance"
     definition = "TV(x_t, x*) + TV(y_t, y*), where TV(a, b) = half the sum of abs(a - b)"
     formula = r"$\mathrm{TV}(x_t, x^*) + \mathrm{TV}(y_t, y^*)$"
-    meaning = "Total variation, how far both policies are from the equilibrium: 0 is there, 2 is as far as can be."
     bounds = (0, 2)
 
     def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
@@ -171,13 +164,12 @@ class _Gap(Metric):
 
 @METRICS.add("exploitability")
 class Exploitability(_Gap):
-    """The gain of best responses to both policies: zero at an equilibrium, and only there."""
+    """The gain of best responses against both policies; 0 is an equilibrium."""
 
     needs = frozenset({"response", "zero-sum"})
     title = "Exploitability"
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
     formula = r"of $(x_t, y_t)$"
-    meaning = "What best responses would gain against both policies; 0 is an equilibrium."
 
     def __call__(self, block: Block) -> Floats:
         return block.outcomes.best(0) + block.outcomes.best(1)
@@ -185,12 +177,11 @@ class Exploitability(_Gap):
 
 @METRICS.add("average_exploitability")
 class AverageExploitability(_Gap):
-    """The exploitability of the averages of all policies so far."""
+    """The exploitability of the policies averaged over the rounds so far."""
 
     needs = frozenset({"response", "mean", "zero-sum"})
     title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
-    meaning = "The same for the policies averaged over the rounds so far."
 
     def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
@@ -210,7 +201,7 @@ class AverageExploitability(_Gap):
 
 @METRICS.add("nash_conv")
 class NashConv(Metric):
-    """The gain of best responses, summed over the players: zero at a Nash equilibrium, and only there.
+    """The gain of the players, each by a best response to the others' policies; 0 is a Nash equilibrium.
 
     In a two-player zero-sum game it is the exploitability, since the payoffs of the policies sum to zero.
     """
@@ -218,7 +209,6 @@ class NashConv(Metric):
     needs = frozenset({"response"})
     title = "NashConv"
     definition = "sum over the players of max_i u(i, the others' policies) - u(all policies)"
-    meaning = "What the players would gain, each by a best response to the others' policies; 0 is a Nash equilibrium."
     in_payoffs = True
     bounds = (0, inf)
 
@@ -234,13 +224,12 @@ class NashConv(Metric):
 
 @METRICS.add("external_regret")
 class ExternalRegret(Metric):
-    """The additional payoff of the best fixed action in hindsight, without noise."""
+    """The additional payoff of the best fixed action, in hindsight; external_regret:2 for seat 2."""
 
     needs = frozenset({"payoffs"})
     title = "External regret"
     definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
     in_payoffs = True
-    meaning = "How much more the best fixed action would have earned, in hindsight; external_regret:2 for seat 2."
     cumulative = True
     seat = 0
     by_seat = True
@@ -257,20 +246,19 @@ class ExternalRegret(Metric):
 
 @METRICS.add("column_external_regret")
 class ColumnExternalRegret(ExternalRegret):
-    """The additional payoff of the best fixed column to the column player in hindsight, without noise."""
+    """The additional payoff of the best fixed column to the column player, in hindsight."""
 
     needs = frozenset({"payoffs", "zero-sum"})
     instead = "external_regret:2"
     title = "Column external regret"
     definition = "sum of A[a_t, b_t] - min_j sum of A[a_t, j]"
-    meaning = "The same for the column player."
     seat = 1
     by_seat = False
 
 
 @METRICS.add("swap_regret")
 class SwapRegret(Metric):
-    """The additional payoff of the best swap in hindsight, without noise: of each action for another, or for itself.
+    """The additional payoff of the best swap of each action for another, in hindsight; swap_regret:2 for seat 2.
 
     If it is small for every player, compared with the number of rounds, joint play is near a correlated equilibrium.
     """
@@ -279,7 +267,6 @@ class SwapRegret(Metric):
     title = "Swap regret"
     definition = "sum over k of max_i sum over a_t = k of A[i, b_t] - A[k, b_t]"
     in_payoffs = True
-    meaning = "How much more the best swap of each action for another would have earned; swap_regret:2 for seat 2."
     cumulative = True
     bounds = (0, inf)
     seat = 0
@@ -322,12 +309,11 @@ class _Mean(Total):
 
 @METRICS.add("payoff")
 class Payoff(_Mean):
-    """The mean over the rounds of what the policies pay to a player, without noise."""
+    """The mean payoff of the player per round, without noise; payoff:2 for seat 2."""
 
     needs = frozenset({"expected"})
     title = "Payoff"
     definition = "mean over the rounds of x_t' A y_t"
-    meaning = "What the player has earned, in a round on average, without noise; payoff:2 for seat 2."
     seat = 0
     by_seat = True
 
@@ -337,12 +323,11 @@ class Payoff(_Mean):
 
 @METRICS.add("welfare")
 class Welfare(_Mean):
-    """The mean over the rounds of what the players earn together, without noise."""
+    """The mean payoff of all players together per round, without noise."""
 
     needs = frozenset({"welfare"})
     title = "Welfare"
     definition = "mean over the rounds of the sum over the players of u(a_t, b_t)"
-    meaning = "What the players have earned together, in a round on average."
 
     def terms(self, block: Block) -> Floats:
         earned: Floats = np.asarray(block.game.welfare, like=block.reward)[tuple(block.actions)]
@@ -351,11 +336,10 @@ class Welfare(_Mean):
 
 @METRICS.add("welfare_ratio")
 class WelfareRatio(Welfare):
-    """The welfare as a share of the most that a joint action gives, if that is positive."""
+    """The welfare as a share of the largest that a joint action gives; 1 is the optimum."""
 
     title = "Welfare ratio"
     definition = "welfare / the largest sum of payoffs of a joint action"
-    meaning = "What the players have earned together, as a share of the most that they could; 1 is the optimum."
     bounds = (-inf, 1)
     in_payoffs = False
 
@@ -373,7 +357,7 @@ class WelfareRatio(Welfare):
 
 @METRICS.add("exploitability_at_least")
 class ExploitabilityAtLeast(_Gap):
-    """A lower bound on the exploitability, for games of genomes without an exact best response.
+    """A lower bound: the gain of the best responses that a search found, against both policies.
 
     The most likely genome of each player is changed gene by gene until no change earns more against the opponent.
     """
@@ -381,7 +365,6 @@ class ExploitabilityAtLeast(_Gap):
     needs = frozenset({"expected", "genomes"})
     title = "Exploitability, at least"
     definition = "what the best genomes found gain against x_t and y_t"
-    meaning = "A lower bound: what the best responses that a search found would gain against both policies."
 
     def __call__(self, block: Block) -> Floats:
         gain: Floats = np.zeros_like(block.reward)
@@ -409,12 +392,11 @@ class ExploitabilityAtLeast(_Gap):
 
 @METRICS.add("mode_exploitability")
 class ModeExploitability(_Gap):
-    """The exploitability of the most likely genome of each policy, as if it were always played."""
+    """The gain of best responses against the most likely genome of each player, if it were always played."""
 
     needs = frozenset({"response", "genomes"})
     title = "Exploitability of the modes"
     definition = "exploitability of the genomes (x_t > 1/2) and (y_t > 1/2)"
-    meaning = "What best responses would gain against the most likely genome of each player."
 
     def __call__(self, block: Block) -> Floats:
         row, column = map(_modes, block.policies)
@@ -424,7 +406,7 @@ class ModeExploitability(_Gap):
 
 @METRICS.add("disengaged")
 class Disengaged(Metric):
-    """1 where one player always wins, so that neither can learn from rewards; else 0.
+    """The share of runs in which one player always wins: always winning and always losing teach nothing.
 
     The expected payoff is then within 1 % of an end of the payoff range, and the value is not.
     """
@@ -432,7 +414,6 @@ class Disengaged(Metric):
     needs = frozenset({"value", "expected", "genomes"})
     title = "Disengaged"
     definition = "1 if x_t' A y_t is within 1 % of an end of the payoff range that is not the value, else 0"
-    meaning = "The share of runs in which one player always wins: always winning and always losing teach nothing."
     bounds = (0, 1)
 
     def __call__(self, block: Block) -> Floats:
@@ -445,12 +426,11 @@ class Disengaged(Metric):
 
 @METRICS.add("entropy")
 class Entropy(Metric):
-    """The mean entropy of a gene: 1 bit at the start of most learners, 0 when both play a single genome."""
+    """The mean entropy of a gene of both players, in bits: 1 is a fair coin, 0 is decided."""
 
     needs = frozenset({"genomes"})
     title = "Entropy"
     definition = "mean over the genes of x_t and y_t of - p log2 p - (1 - p) log2(1 - p)"
-    meaning = "How undecided the genes of both players are, in bits: 1 is a fair coin, 0 is decided."
     bounds = (0, 1)
 
     def __call__(self, block: Block) -> Floats:
