@@ -320,7 +320,7 @@ TURNED = "is turned into one of NumPy's; call NumPy's functions on it instead"
             set(),
             coincidence,
             "takes every game that it accepts",
-            'needs, "payoffs" for one that reads numbers of actions',
+            'in needs: "payoffs", if it reads numbers of actions',
         ),
         (
             set(),

@@ -227,6 +227,7 @@ def test_every_metric_has_a_definition_a_name_numbers_by_hand_and_a_twin():
         assert metric.name in twins, f"{metric.name}: write its twin, and enter it in TWINS of tests/oracles/metrics.py"
         assert METRICS[metric.name].title == metric.title
         assert metric.definition
+        assert metric.meaning
         assert "\n" not in metric.definition
 
 

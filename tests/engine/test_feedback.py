@@ -155,7 +155,7 @@ def test_act_repeats_until_its_outcome_and_tickets_are_new():
 def test_wrong_tickets():
     player, other = Player("exp3", actions=3, seed=4), Player("exp3", actions=3, seed=5)
     ticket = player.ticket()
-    with pytest.raises(InputError, match=r"^ticket is 1; accepted: what act\(\) or ticket\(\) returned\.$"):
+    with pytest.raises(InputError, match=r"^ticket is 1; accepted: a ticket that act\(\) or ticket\(\) returned\.$"):
         player.observe(1, reward=0.5)
     with pytest.raises(InputError, match=r"^ticket is <Ticket of round 1: action \d>, which is not open; accepted: a "):
         other.observe(ticket, reward=0.5)

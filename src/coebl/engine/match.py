@@ -73,7 +73,7 @@ class MatchKey(NamedTuple):
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """The players; one of them, if all are the same."""
+        """The players, or only the first if all are equal."""
         return self.players if len({*self.players}) > 1 else self.players[:1]
 
     def __repr__(self) -> str:

@@ -110,7 +110,7 @@ class Player(Contestant):
             self._learned = 0  # outcomes that the learner has learned from
             self._restarts = 0
             self._open: dict[int, Ticket] = {}  # by round
-            self._current: Ticket | None = None  # the one that act() repeats
+            self._current: Ticket | None = None  # that act() repeats
             self._policy = None
             self._records = Records(self.actions, self.opponent_actions or 1)
             self._units = learn_units(self._records, self.payoff_range, self.noise)
@@ -151,7 +151,7 @@ class Player(Contestant):
         return self._policy
 
     def _issue(self, action: int | None = None) -> Ticket:
-        """Begin the next round with this action; by default, with one that is drawn."""
+        """Begin the next round with an action, which is drawn by default."""
         policy = self._next_policy()
         if action is None:
             self._seated.policies[0, 0] = policy
@@ -217,7 +217,7 @@ class Player(Contestant):
             sees = other != UNKNOWN or "opponent" not in self.learner.sees
             teaches = sees and (probability > 0 or not self.learner.importance_weighted)
             self._close(ticket)
-            self._policy = None  # the next one is computed with what was learned
+            self._policy = None  # it is computed again after learning
             advised = int(ticket) if asked else UNKNOWN
             self._records.add(Outcome(ticket.round, advised, played, other, reward, probability, teaches))
             units = learn_units(self._records, self.payoff_range, self.noise)
@@ -243,7 +243,7 @@ class Player(Contestant):
                 raise InputError(f"observe came without a ticket, and {len(self._open)} are open; pass one of them.")
             raise InputError("observe came before act; ask act() for an action, play it, then call observe().")
         if not isinstance(ticket, Ticket):
-            raise InputError(f"ticket is {shorten(ticket)}; accepted: what act() or ticket() returned.")
+            raise InputError(f"ticket is {shorten(ticket)}; accepted: a ticket that act() or ticket() returned.")
         known = self._open.get(ticket.round)
         if known is None or known != ticket or not np.array_equal(known.policy, ticket.policy):
             raise InputError(
@@ -456,7 +456,7 @@ class Player(Contestant):
         low, high, noise = map(float, content["units"])
         self._units = Units((low, high), noise)
         if len(policies) != len(content["tickets"]) + bool(content["asked"]):
-            raise ValueError("it has another number of policies than of tickets")
+            raise ValueError("it does not have a policy for each ticket")
         for (round, action), policy in zip(content["tickets"], policies, strict=False):
             action = check_integer("action", action, 0, self.actions - 1)
             round = check_integer("round", round, 1, self._issued)

@@ -158,7 +158,7 @@ class Records:
             history[name] = arrays["history"][name]
         outcomes = int(arrays["totals"][0])
         if len(history) != min(outcomes, KEPT):
-            raise ValueError("its history does not have the length that it states")
+            raise ValueError("its history has another length than its number of outcomes")
         self._recent = np.zeros(max(16, 1 << (len(history) - 1).bit_length()), _OUTCOME)  # a power of two
         self._recent[np.arange(outcomes - len(history), outcomes) % KEPT] = history
         for name, total in zip(_TOTALS, arrays["totals"].tolist(), strict=False):
@@ -176,7 +176,7 @@ class Records:
             [history["probability"], self.visits.ravel(), [self._around, self._within, self._freedom]]
         )
         if not ((np.abs(finite) < 1e61).all() and (sums >= 0).all() and (self.visits % 1 == 0).all()):
-            raise ValueError("it has sums that no outcomes have")
+            raise ValueError("it has sums that are impossible")
 
 
 def learn_units(records: Records, payoff_range: tuple[float, float] | None, noise: float | None) -> Units:

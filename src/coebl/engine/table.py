@@ -27,7 +27,7 @@ _ROUNDS_AHEAD = 16  # for which they are fetched at least
 
 
 class PolicyError(CoeblError, ValueError):
-    """A learner returned something that is not a policy.
+    """A learner returned an invalid policy.
 
     >>> from coebl import simulate
     >>> class Careless(Learner):

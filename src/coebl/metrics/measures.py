@@ -142,7 +142,7 @@ class KullbackLeibler(_Distance):
 
 @METRICS.add("tv")
 class TotalVariation(_Distance):
-    """The total variation distance of both policies from the equilibrium: 0 there, and 2 at most."""
+    """Total variation: the distance of both policies from the equilibrium, 0 there and 2 at most."""
 
     title = "TV distance"
     definition = "TV(x_t, x*) + TV(y_t, y*), where TV(a, b) = half the sum of abs(a - b)"

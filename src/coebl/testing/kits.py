@@ -55,7 +55,7 @@ class Point:
 class Report:
     """All points of a contract.
 
-    A point that fails by the same error as an earlier one is not tried.
+    A point that fails with the same error as an earlier one counts as not tried.
 
     >>> points = Point("reads back", True), Point("plays", False, "no policy"), Point("pickles", False, tried=False)
     >>> print(Report("mine", points))
@@ -96,7 +96,7 @@ class Report:
 def report_on(subject: str, points: Points) -> Report:
     """Test the points, and report the outcome of each.
 
-    An error in custom code is reported with its line, and only once: points that fail by it too count as not tried.
+    An error in custom code is reported with its line, and only once.
     """
     outcomes: list[Point] = []
     raised: set[tuple[str, str]] = set()
@@ -116,7 +116,7 @@ def report_on(subject: str, points: Points) -> Report:
 
 
 def _root(error: BaseException) -> tuple[str, str]:
-    """Return the message of an error and its place, which are the same for all seats and rounds."""
+    """Return the message and the place of an error, which are the same for all seats and rounds."""
     if isinstance(error, UserCodeError) and error.__cause__ is not None:
         error = error.__cause__
     return reason_of(error).replace("column seat", "row seat"), where(error)
@@ -226,7 +226,7 @@ def _points_of_genome_game(game: GenomeGame) -> Points:
             expected = getattr(plain, name)(*given)
             _compare(name, getattr(strict, name)(*to_strict(given, OF_REWARD)), expected, OF_REWARD)
         known = "value" not in game.unknown
-        demand(not known or strict.value == game.value, "its value is another one after it was dealt")
+        demand(not known or strict.value == game.value, "its value changes when it is dealt")
 
     def payoffs() -> None:
         payoff, (low, high) = dealt.payoffs(*genomes), game.payoff_range
@@ -308,7 +308,9 @@ def _points_of_metric(metric: type[Metric]) -> Points:
                 try:
                     simulate(other, [0, 1], metrics=[metric])
                 except Exception as error:
-                    needed = 'name what it uses of a game in needs, "payoffs" for one that reads numbers of actions'
+                    needed = (
+                        'declare the parts of a game that it uses in needs: "payoffs", if it reads numbers of actions'
+                    )
                     raise InputError(f"on {game}: {reason_of(error)}; {needed}.") from error
 
     def blocks() -> None:
