@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from coebl import Game, Match, simulate
-from coebl.core.errors import InputError
+from coebl import Game, simulate
 from coebl.games import TensorGame
 from coebl.learners import LEARNERS
 from learner_rules import INDEXED
@@ -72,24 +71,6 @@ def test_a_learner_pursues_its_declared_aim(name):
     policies = played(RISK, learner.example or name, "fixed:0.9/0.1", rounds=1500)["policies"][0]
     risk = policies[-300:, :, 1].mean()
     assert risk > 0.6 if learner.aim == "response" else risk < 0.2
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: simulate("jordan", "exp3", "ucb", seeds=2), "simulate got 3 of game, player1, player2, player3;"),
-        (lambda: simulate("rps", "exp3", seeds=2), "simulate got 2 of game, row and column; accepted: a game and a"),
-        (lambda: Match.among("jordan", ["exp3"] * 2), "a Learner for each seat of jordan, (player1, player2, player3)"),
-        (lambda: simulate("jordan", "exp3", "ucb", "best-response", seeds=2), "answers the policy of one opponent"),
-        (lambda: simulate("chicken", "exp3", "ucb", seeds=2, device="cuda"), "device is cuda, and chicken is not a"),
-        (lambda: simulate("chicken", "exp3", "ucb", seeds=2, metrics=["regret"]), "regret needs a game with a value"),
-    ],
-)
-def test_mistakes_are_one_line(call, message):
-    with pytest.raises(InputError) as caught:
-        call()
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_the_command_plays_any_number_of_seats(coebl):

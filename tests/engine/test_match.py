@@ -3,7 +3,7 @@
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.engine import Match
+from coebl.engine import Match, simulate
 from coebl.games import Game
 from coebl.learners import Ucb, parse_learner
 
@@ -22,7 +22,7 @@ UCB, EXP3 = parse_learner("ucb"), parse_learner("exp3")
         (lambda: Match(GAME, (UCB, None), 10), r"^column is None; accepted: a Learner"),
         (
             lambda: Match(GAME, (UCB,), 10),
-            r"^players is .*; accepted: a tuple with a Learner for each seat of game, \(row, ",
+            r"^players is .*; accepted: a tuple with a Learner for each seat of game, \(r",
         ),
         (lambda: Match(GAME, UCB, 10), r"^players is .*; accepted: a tuple"),
         (lambda: Match.of(GAME, Ucb, "exp3"), r"^learner is <class .*Ucb'>; accepted: .* Make one: Ucb\(\)\.$"),
@@ -30,6 +30,15 @@ UCB, EXP3 = parse_learner("ucb"), parse_learner("exp3")
         (lambda: Match.of(GAME, "ucb", "exp3", noise=0.5), r"^noise is 0\.5; accepted: a Noise, or a spec such as"),
         (lambda: Match.of(GAME, "exp3ix", "ucb"), "^unknown learner 'exp3ix': did you mean 'exp3-ix'"),
         (lambda: Match.of(GAME, "best-response", "best-response"), "each would have to see the other's policy first"),
+        (
+            lambda: Match.among("jordan", ["exp3"] * 2),
+            r"a Learner for each seat of jordan, \(player1, player2, player3",
+        ),
+        (lambda: simulate("jordan", "exp3", "ucb", seeds=2), "simulate got 3 of game, player1, player2, player3;"),
+        (lambda: simulate("rps", "exp3", seeds=2), "simulate got 2 of game, row and column; accepted: a game and a"),
+        (lambda: simulate("jordan", "exp3", "ucb", "best-response", seeds=2), "answers the policy of one opponent"),
+        (lambda: simulate("chicken", "exp3", "ucb", seeds=2, device="cuda"), "device is cuda, and chicken is not a"),
+        (lambda: simulate("chicken", "exp3", "ucb", seeds=2, metrics=["regret"]), "regret needs a game with a value"),
     ],
 )
 def test_mistakes_are_one_line(make, words):

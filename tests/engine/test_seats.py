@@ -90,20 +90,6 @@ def test_one_player_against_nature():
     assert abs(rewards - 1).max() < 1
 
 
-@pytest.mark.parametrize(
-    ("metric", "words"),
-    [
-        ("regret", "regret needs a game with a value, which majority does not have; pick another metric."),
-        ("exploitability", "exploitability needs a game with an exact best response, which majority does not have"),
-        ("kl", "kl needs a game with an equilibrium that is known to be unique, which majority does not have"),
-    ],
-)
-def test_a_metric_names_the_missing_part_of_a_game(metric, words):
-    with pytest.raises(InputError, match=words):
-        simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=[metric])
-    assert simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=["all"]).metrics == {}
-
-
 class Undeclared(Metric):
     name = "undeclared"
 
@@ -111,9 +97,20 @@ class Undeclared(Metric):
         return block.outcomes.earned
 
 
-def test_a_metric_without_a_declaration_names_it():
-    with pytest.raises(InputError, match=r'which majority does not have; write needs = \{"payoffs"\} in the metric'):
-        simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=[Undeclared])
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        (Undeclared, r'which majority does not have; write needs = \{"payoffs"\} in the metric'),
+        ("regret", "regret needs a game with a value, which majority does not have; pick another metric."),
+        ("exploitability", "exploitability needs a game with an exact best response, which majority does not have"),
+        ("kl", "kl needs a game with an equilibrium that is known to be unique, which majority does not have"),
+    ],
+)
+def test_a_metric_names_the_missing_part_of_a_game(metric, words):
+    match = Match(Majority(), players("exp3", "exp3", "exp3"), 5)
+    with pytest.raises(InputError, match=words):
+        simulate(match, 2, metrics=[metric])
+    assert simulate(match, 2, metrics=["all"]).metrics == {}
 
 
 @pytest.mark.parametrize(

@@ -59,26 +59,20 @@ def test_a_condition_reads_back():
         assert Until.parse(str(Until.parse(text))) == Until.parse(text)
 
 
+BAD = ["", "exploitability", "exploitability = 1", "exploitability < x", "tv < nan", 3, "< 3"]
+
+
 @pytest.mark.parametrize(
-    "text", ["", "exploitability", "exploitability = 1", "exploitability < x", "tv < nan", 3, "< 3"]
+    ("options", "message"),
+    [
+        *(({"until": text}, "until is .*accepted: optimum, or a metric") for text in BAD),
+        ({"until": "exploitabilty < 1"}, "did you mean 'exploitability'"),
+        ({"until": "optimum"}, "game has no is_target"),
+        ({"until": CONDITION, "record": "all"}, "record is .all.*accepted: .last"),  # only the ends are recorded
+        ({"until": CONDITION, "keep": ["actions"]}, "^keep is"),
+    ],
 )
-def test_a_bad_condition_is_one_line(text):
-    with pytest.raises(InputError, match=r"until is .*accepted: optimum, or a metric") as error:
-        simulate(MATCH, 2, until=text)
+def test_mistakes_are_one_line(options, message):
+    with pytest.raises(InputError, match=message) as error:
+        simulate(MATCH, 2, **options)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("exploitabilty < 1", "did you mean 'exploitability'"), ("optimum", r"game has no is_target")],
-)
-def test_a_condition_that_the_match_cannot_meet_is_rejected(text, message):
-    with pytest.raises(InputError, match=message):
-        simulate(MATCH, 2, until=text)
-
-
-def test_only_the_ends_of_runs_are_recorded():
-    with pytest.raises(InputError, match=r"record is .all.*accepted: .last"):
-        simulate(MATCH, 2, until=CONDITION, record="all")
-    with pytest.raises(InputError, match="keep"):
-        simulate(MATCH, 2, until=CONDITION, keep=["actions"])
