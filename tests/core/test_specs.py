@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coebl.core.errors import InputError
-from coebl.core.registry import Registry
+from coebl.core.registry import Entry, Registry
 from coebl.core.specs import Range, SpecOf
 
 THINGS: Registry[dict] = Registry("thing", "things")
@@ -17,7 +17,7 @@ THINGS: Registry[dict] = Registry("thing", "things")
 
 @THINGS.add("every-type")
 def every_type(
-    n: Annotated[int, Range(1, 10)] = 3,
+    n: Annotated[int, Range(1, 10), "the number of rows"] = 3,
     rate: float = 0.5,
     exact: bool = False,
     rule: Literal["first", "random", 7] = "first",
@@ -183,6 +183,8 @@ def test_a_dataclass_is_a_factory():
 def test_a_registry_lists_its_entries_in_order_and_rejects_a_second_of_a_name():
     assert [entry.name for entry in THINGS] == ["every-type", "plain", "wrapped", "two-needed"]
     assert THINGS["every-type"].summary == "Has a parameter of every type."
+    for entry in (THINGS["every-type"], Entry("again", every_type)):  # meanings are added to a docstring once
+        assert entry.factory.__doc__.endswith("More text.\n\nArgs:\n    n: the number of rows.")
     with pytest.raises(ValueError, match="two things are called 'plain'"):
         THINGS.add("plain")(plain)
 

@@ -19,6 +19,7 @@ import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from importlib.metadata import entry_points
 from numbers import Integral, Real
 from types import ModuleType
@@ -296,7 +297,6 @@ class Registry(Generic[T]):
         self.group = group
         self.base = base
         self._homes = dict(homes or {})
-        self._others: dict[str, str] | None = None  # the homes of entry points, when they have been read
         self.broken: dict[str, str] = {}  # why some entry points cannot be used
         self._rejects = rejects or self._unless_it_extends_the_base
         self._entries: dict[str, Entry[T]] = {}
@@ -329,14 +329,16 @@ class Registry(Generic[T]):
         """All names, those of installed packages last. Nothing is imported."""
         return list(self.homes | dict.fromkeys(self._entries, ""))
 
-    @property
+    @cached_property
+    def _others(self) -> dict[str, str]:
+        """The homes in entry points of other packages, which replace no name."""
+        points = entry_points(group=self.group) if self.group else ()
+        return {point.name: point.value for point in points if point.name not in self._homes}
+
+    @cached_property
     def homes(self) -> dict[str, str]:
         """The "module:attribute" of each factory that is imported when needed, by name."""
-        if self._others is None:
-            points = entry_points(group=self.group) if self.group else ()
-            self._others = {point.name: point.value for point in points if point.name not in self._homes}
-            self._homes |= self._others
-        return self._homes
+        return self._homes | self._others
 
     def __iter__(self) -> Iterator[Entry[T]]:
         """Yield all entries, except for broken entry points of other packages, which are added to `broken`."""
@@ -344,7 +346,7 @@ class Registry(Generic[T]):
             try:
                 entry = self[name]
             except InputError as error:
-                if name not in (self._others or ()):
+                if name not in self._others:
                     raise
                 self.broken[name] = str(error)
             else:
@@ -368,7 +370,7 @@ class Registry(Generic[T]):
         try:
             return load(self.homes[name])
         except Exception as error:
-            if name not in (self._others or ()):
+            if name not in self._others:
                 raise
             reason = f"cannot be imported from {self.homes[name]} ({reason_of(error)})"
             raise InputError(f"{name}, a {self.kind} of an installed package, {reason}. Remove the package.") from error

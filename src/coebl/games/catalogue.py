@@ -16,16 +16,8 @@ import numpy as np
 
 from coebl.core.errors import InputError
 from coebl.core.specs import Range, SpecOf
+from coebl.games import genome_games as genes
 from coebl.games.game import Game, ZeroSumGame
-from coebl.games.genome_games import (
-    MOST_COUNTED,
-    BiggerNumber,
-    Bilinear,
-    BinaryDiagonal,
-    CountGame,
-    Diagonal,
-    GeneBilinear,
-)
 from coebl.games.genomes import MOST_LISTED, GenomeGame
 from coebl.games.noise import NOISES
 from coebl.games.registry import GAMES, OtherGame, Seed, parse_matrix
@@ -33,8 +25,8 @@ from coebl.games.registry import GAMES, OtherGame, Seed, parse_matrix
 _MOST_ACTIONS = 2000  # of blotto, whose number of actions grows fast: 2000 x 2000 payoffs take 32 MB
 
 # Parameters that several games have
-BitCount = Annotated[int, Range(1, MOST_COUNTED), "the number of bits of an action, at most 10 with space=indices"]
-Genes = Annotated[int, Range(1, MOST_COUNTED), "the number of genes"]
+BitCount = Annotated[int, Range(1, genes.MOST_COUNTED), "the bits of an action, at most 10 with space=indices"]
+Genes = Annotated[int, Range(1, genes.MOST_COUNTED), "the number of genes"]
 Mask = Annotated[bool, "for genomes, true if hidden masks are drawn for each seed"]
 Share = Annotated[float, Range(0, 1)]
 SpaceName = Annotated[
@@ -99,7 +91,7 @@ def diagonal(
     The payoff is the sign of |u|_1 - |v|_1. Lin and Lehre (2024), with the draw that the paper adds.
     Value 0; the unique equilibrium is pure, both play the string of n ones, the last action.
     """
-    game = (BinaryDiagonal if binary else Diagonal)(n, mask=mask)
+    game = (genes.BinaryDiagonal if binary else genes.Diagonal)(n, mask=mask)
     return game if space == "bits" else _listed("diagonal", game)
 
 
@@ -117,7 +109,7 @@ def bigger_number(
     source; with original=true, 2 and -2 where x and y differ by exactly 1, as the paper reports that source.
     Value 0; the unique equilibrium is pure, both play the largest number, the last action.
     """
-    game = BiggerNumber(n, shuffle, mask=mask)
+    game = genes.BiggerNumber(n, shuffle, mask=mask)
     if space == "bits":
         if original:
             raise InputError("bigger-number: original is true with space=bits; accepted: one of them. Leave one out.")
@@ -291,7 +283,7 @@ def bilinear(
     The game of the runtime papers, in units of shares.
     Value 0; every mixture with mean shares beta and alpha is an equilibrium.
     """
-    return Bilinear(n, alpha, beta, mask=mask)
+    return genes.Bilinear(n, alpha, beta, mask=mask)
 
 
 @GAMES.add("lead", title="Lead", example="lead:n=4")
@@ -303,7 +295,9 @@ def lead(
     With power=0 it is diagonal; a larger power makes small leads weak signals.
     Value 0; the unique equilibrium is pure, both play n ones.
     """
-    return CountGame(lambda k, l: np.sign(k - l) * np.abs((k - l) / n) ** power, n, payoff_range=(-1, 1), mask=mask)
+    return genes.CountGame(
+        lambda k, l: np.sign(k - l) * np.abs((k - l) / n) ** power, n, payoff_range=(-1, 1), mask=mask
+    )
 
 
 @GAMES.add("gene-bilinear", title="Gene-bilinear", example="gene-bilinear:n=4")
@@ -323,7 +317,7 @@ def gene_bilinear(
     own, other = math.sqrt(0.5 / n) * random.standard_normal((2, n))
     pairs = interaction / n * random.standard_normal((n, n))
     # In bits: X = 2x - 1, Y = 2y - 1.
-    return GeneBilinear(
+    return genes.GeneBilinear(
         pairs.sum() - own.sum() - other.sum(),
         2 * own - 2 * pairs.sum(axis=1),
         2 * other - 2 * pairs.sum(axis=0),
@@ -351,4 +345,4 @@ def coverage(
     hitting, covering = random.uniform(0.2, 0.6, n) * worth, random.uniform(0.1, 0.4, n) * worth
     circle = np.eye(n)
     protects = circle + spill / 2 * (np.roll(circle, 1, axis=1) + np.roll(circle, -1, axis=1))
-    return GeneBilinear(0.0, worth - hitting, covering, -worth[:, None] * protects, mask=mask)
+    return genes.GeneBilinear(0.0, worth - hitting, covering, -worth[:, None] * protects, mask=mask)
