@@ -161,47 +161,51 @@ class TestHolm:
 
     def test_checks_without_data_count_in_the_family(self):
         t = scipy.stats.t(19).ppf(0.004)  # 9 x 0.004 < 0.05 < 18 x 0.004
-        source = Made({duel("ucb", "diagonal:n=3"): standard(t)}, keep=lambda pairing: pairing.game in SIZED[:3])
+        source = Made({duel("ucb", "diagonal:n=3"): standard(t)}, keep=few(3))
         assert verdict("wins", source).verdict == "not testable"
 
 
+def few(games):
+    """A filter of matches on the first few games."""
+    return lambda pairing: pairing.game in SIZED[:games]
+
+
+BEHIND = {duel("exp3", "diagonal:n=3"): np.linspace(-11, -9, 20)}
+LEVEL = {duel("exp3", SIZED[1]): standard(0)}
+REFUTED = {duel("exp3", SIZED[1]): standard(scipy.stats.t(19).ppf(0.01))}  # 0.01 < 0.05 < 18 x 0.01
+
+
 class TestMissingData:
-    def test_games_are_named_by_family(self):
-        result = verdict("wins", Made(keep=lambda pairing: pairing.game in SIZED[:3]))
-        assert result.verdict == "not testable"
-        note = result.note.replace("\u00a0", " ")
-        assert note.endswith("; 9 of 18 checks have data, all of them hold; missing: Diagonal, n = 5, 6, 7")
-        assert result.threshold == 0
+    @pytest.mark.parametrize(
+        ("exact", "keep", "expected", "note"),
+        [
+            ({}, few(3), "not testable", "9 of 18 checks have data, all of them hold; missing: Diagonal, n = 5, 6, 7"),
+            (
+                {},
+                lambda pairing: pairing != duel("ucb", "diagonal:n=5"),
+                "not testable",
+                "17 of 18 checks have data, all of them hold; missing: ucb v coebl on diagonal:n=5",
+            ),
+            ({}, lambda pairing: pairing.row != "ucb", "not testable", "ucb v coebl on diagonal:n=5; and 2 more"),
+            (BEHIND, few(2), "fails", "is not above 0 (failing: 1 of 6 checks that were run, of 18)"),
+            (
+                LEVEL,
+                few(2),
+                "not testable",
+                "is not shown to be above 0; 6 of 18 checks have data, 5 of them hold, none fails; missing: ",
+            ),
+            (REFUTED, few(2), "not testable", "above 0, refuted before Holm's correction only; 6 of 18 checks have"),
+        ],
+        ids=["games by family", "a match", "four of them", "one fails", "one is undecided", "one before correction"],
+    )
+    def test_the_note_says_what_is_missing(self, exact, keep, expected, note):
+        result = verdict("wins", Made(exact, keep=keep))
+        assert (result.verdict, result.threshold) == (expected, 0)
+        assert note in result.note.replace("\u00a0", " ")
+
+    def test_without_any_match_only_games_are_named(self):
         note = verdict("wins", Made(keep=lambda pairing: False), "two").note
         assert note.replace("\u00a0", " ") == "missing: Diagonal, n = 2, 3"
-
-    def test_matches_are_named_where_the_game_is_there(self):
-        lost = duel("ucb", "diagonal:n=5")
-        result = verdict("wins", Made(keep=lambda pairing: pairing != lost))
-        assert result.note.endswith(
-            "; 17 of 18 checks have data, all of them hold; missing: ucb v coebl on diagonal:n=5"
-        )
-
-    def test_four_of_what_is_missing_are_named(self):
-        result = verdict("wins", Made(keep=lambda pairing: pairing.row != "ucb"))
-        assert result.note.endswith("; ucb v coebl on diagonal:n=5; and 2 more")
-
-    def test_a_check_that_fails_is_enough(self):
-        numbers = {duel("exp3", "diagonal:n=3"): np.linspace(-11, -9, 20)}
-        result = verdict("wins", Made(numbers, keep=lambda pairing: pairing.game in SIZED[:2]))
-        assert result.verdict == "fails"
-        assert result.note.endswith("is not above 0 (failing: 1 of 6 checks that were run, of 18)")
-
-    def test_undecided_checks_are_reported(self):
-        source = Made({duel("exp3", SIZED[1]): standard(0)}, keep=lambda pairing: pairing.game in SIZED[:2])
-        note = verdict("wins", source).note
-        assert note.startswith("exp3 v coebl on diagonal:n=3: the mean ")
-        assert " is not shown to be above 0; 6 of 18 checks have data, 5 of them hold, none fails; missing:" in note
-        low = scipy.stats.t(19).ppf(0.01)  # 0.01 < 0.05 < 18 x 0.01
-        source = Made({duel("exp3", SIZED[1]): standard(low)}, keep=lambda pairing: pairing.game in SIZED[:2])
-        assert (
-            "above 0, refuted before Holm's correction only; 6 of 18 checks have data" in verdict("wins", source).note
-        )
 
     @pytest.mark.parametrize(("seeds", "expected"), [(1, "not testable"), (2, "holds")])
     def test_two_seeds_are_enough(self, seeds, expected):

@@ -131,10 +131,6 @@ def test_the_summary(made):
     (row,) = (row for row in rows if (row["game"], row["row"], row["metric"]) == ("rps", "exp3", "tv_last_20"))
     runs = runs_of(Results(out), "rps", "exp3", "exp3", "tv")
     assert row["mean"] == pytest.approx(runs.values[runs.rounds > 10].mean(), rel=1e-5)
-
-
-def test_means_are_of_any_metric(made):
-    out, _ = made
     rows = means(tiny(averaged={"pseudo_regret": 10}), Results(out))
     last = {row["mean"] for row in rows if row["metric"] == "pseudo_regret"}
     assert {row["mean"] for row in rows if row["metric"] == "pseudo_regret_last_10"} == last
@@ -159,15 +155,12 @@ def test_quick_is_a_part_of_the_whole():
     assert experiments(tiny(), quick=True, claims=["far"]).cells == ()
 
 
-def test_what_a_quick_run_leaves_out_is_on_the_page(tmp_path, made):
-    page = reproduce(tiny(), tmp_path, quick=True, workers=1, run=quietly).page.read_text(encoding="utf-8")
-    left_out = "1 game (Diagonal, n\u00a0=\u00a02); 2 of 4 seeds, so 2 were run"
-    assert f"Left out: {left_out}. For all of it: <code>coebl reproduce tiny</code>" in page
-    assert "Left out" not in made[1].page.read_text(encoding="utf-8")
-
-
-def test_quick_draws_the_figures_of_the_quick_run(tmp_path):
+def test_a_quick_run_draws_its_figures_and_the_page_says_what_it_leaves_out(tmp_path, made):
     reproduction = reproduce(tiny(), tmp_path, quick=True, workers=1, run=quietly)
+    left_out = "1 game (Diagonal, n\u00a0=\u00a02); 2 of 4 seeds, so 2 were run"
+    said = f"Left out: {left_out}. For all of it: <code>coebl reproduce tiny</code>"
+    assert said in reproduction.page.read_text(encoding="utf-8")
+    assert "Left out" not in made[1].page.read_text(encoding="utf-8")
     assert {path.name for path in reproduction.figures} == {f"small-drawn.{kind}" for kind in ("pdf", "svg", "png")}
     assert {verdict.verdict for verdict in reproduction.verdicts if verdict.id == "far"} == {"not testable"}
 
@@ -198,9 +191,6 @@ def test_a_registered_paper_has_the_name_of_its_study(name):
     assert set(paper.quick.figures) <= set(paper.figures)
     assert all(key == figure.name for key, figure in paper.figures.items())
     assert all(key == variant.id for key, variant in paper.variants.items())
-
-
-def test_other_studies_are_of_no_paper():
     assert paper_of("mine") is None
 
 

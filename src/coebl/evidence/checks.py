@@ -395,10 +395,6 @@ def fieller(late: Floats, early: Floats) -> tuple[float, float]:
 
     It contains the ratios r for which the t test does not reject that late - r early has the mean 0. They solve
     a r² - 2 b r + c <= 0; where they are not an interval of positive numbers, the least one around them is returned.
-
-    >>> low, high = fieller(np.array([4.0, 6.0, 9.0]), np.array([2.0, 3.0, 4.0]))
-    >>> round(low, 3), round(high, 3)
-    (0.153, 2.372)
     """
     means = np.array([late.mean(), early.mean()])
     factor = t_quantile((1 + LEVEL) / 2, len(late)) ** 2 / len(late)

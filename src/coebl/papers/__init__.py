@@ -254,11 +254,7 @@ def read_paper(
 
 
 def load_paper(name: str) -> Paper:
-    """Load a paper by its name.
-
-    >>> load_paper("ijcai2025").name
-    'ijcai2025'
-    """
+    """Load a paper by its name."""
     (home,) = look_up("paper", name, PAPERS)
     paper = load(home)
     assert isinstance(paper, Paper)

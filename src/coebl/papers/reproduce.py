@@ -145,7 +145,12 @@ class Figure:
             raise _no_data(self, variant)
         with look():
             figure = _on_a_grid(rows, results, measures)
-            _add_legend(figure, self.heading(self.title, _needs(rows), variant) if self.varied else self.title)
+            entries = legend_entries(figure.axes)
+            labels = sorted(entries, key=lambda label: label.startswith("band"))  # at the end
+            handles = [entries[label] for label in labels]
+            columns = max(1, len(labels)) if figure.get_figwidth() > 6 else 2
+            heading = self.heading(self.title, _needs(rows), variant) if self.varied else self.title
+            figure.legend(handles, labels, loc="outside upper center", ncols=columns, title=heading)
             lay_out(figure)
             return figure
 
@@ -242,15 +247,6 @@ def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matp
                 above.set_xlabel("")
                 above.tick_params(labelbottom=above.get_xlim() != below.get_xlim())
     return figure
-
-
-def _add_legend(figure: matplotlib_figure.Figure, heading: str) -> None:
-    """Add one legend for all panels, above them."""
-    entries = legend_entries(figure.axes)
-    labels = sorted(entries, key=lambda label: label.startswith("band"))  # at the end
-    columns = len(labels) if figure.get_figwidth() > 6 else 2
-    handles = [entries[label] for label in labels]
-    figure.legend(handles, labels, loc="outside upper center", ncols=max(1, columns), title=heading)
 
 
 # A reproduction

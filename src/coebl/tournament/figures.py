@@ -112,26 +112,17 @@ def finding(standings: Standings, titles: Mapping[str, str]) -> str:
 
 # The verdicts
 
-# The width of a panel, in inches: with the names of the games, all are as wide as a page of the site.
-_SHARE: dict[StatementKind, float] = {"head-to-head": 2.5, "best-response": 1.1, "self-play": 1.1, "single-runs": 1.1}
-
 
 def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
     """Plot a panel per statement about a learner, with a line per game."""
     titles = learner_titles([trial["subject"], *trial["opponents"]], known)
     games, statements = trial["games"], trial["statements"].values()
-    draw: dict[StatementKind, Callable[[Axes, Mapping[str, Any], Mapping[str, Any], dict[str, str]], None]] = {
-        "head-to-head": _draw_duels,
-        "best-response": _draw_ratios,
-        "self-play": _draw_self_play,
-        "single-runs": _draw_ratios,
-    }
     with look():
-        shares = [_SHARE[statement["kind"]] for statement in statements]
+        shares = [_PANELS[statement["kind"]][0] for statement in statements]
         figure = new_figure(2.9 + sum(shares), 1.9 + 0.17 * len(games))
         panels = figure.subplots(1, len(shares), width_ratios=shares, sharey=True, squeeze=False)[0]
         for ax, statement in zip(panels, statements, strict=True):
-            draw[statement["kind"]](ax, statement, trial, titles)
+            _PANELS[statement["kind"]][1](ax, statement, trial, titles)
             ax.spines[:].set_visible(False)
             ax.tick_params(length=0)
             if statement["kind"] != "head-to-head":
@@ -231,3 +222,14 @@ def _draw_self_play(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, 
         color=NOTE,
         fontsize=6,
     )
+
+
+# The width of a panel, in inches, and the function that draws it; with the names of the games, all are as wide as a
+# page of the site.
+_DrawPanel = Callable[["Axes", Mapping[str, Any], Mapping[str, Any], dict[str, str]], None]
+_PANELS: dict[StatementKind, tuple[float, _DrawPanel]] = {
+    "head-to-head": (2.5, _draw_duels),
+    "best-response": (1.1, _draw_ratios),
+    "self-play": (1.1, _draw_self_play),
+    "single-runs": (1.1, _draw_ratios),
+}

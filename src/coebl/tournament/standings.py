@@ -80,11 +80,9 @@ def measure(study: Study, results: Results) -> Measured:
     pl = require("polars")
     general = any(GENERAL_METRICS[0] in cell.metrics for cell in study.cells)
     metrics = GENERAL_METRICS if general else TOURNAMENT_METRICS
-    labels = {cell: cell.labels() for cell in study.cells}
-    paths = {match.game: cell.game for cell, match in labels.items()}
-    rounds = {match.game: match.rounds for match in labels.values()}
-    learners = list(dict.fromkeys(match.players[0] for match in labels.values() if match.players[0] != YARDSTICK))
-    seats = {match.game: len(match.players) for match in labels.values()}
+    labels = [(cell.labels(), cell) for cell in study.cells]
+    cells = {match.game: cell for match, cell in labels}
+    learners = list(dict.fromkeys(match.players[0] for match, _ in labels if match.players[0] != YARDSTICK))
     columns = [column for metric in metrics for column in seat_columns(metric, results.metrics)]
     table = asked_for(results.last(columns), study, metrics[0]).drop_nulls(metrics)
     by_match = table.group_by("game", "players").agg("seed").iter_rows()
@@ -92,9 +90,9 @@ def measure(study: Study, results: Results) -> Measured:
     present = {learner for _, *players in seeds_of for learner in players}
     absent = [spec for spec in learners if spec not in present]
     learners = [spec for spec in learners if spec in present]
-    needed = {game: _needed(learners, seats[game], general) for game in rounds}
-    unfinished = [game for game in rounds if not all((game, *players) in seeds_of for players in needed[game])]
-    games = [game for game in rounds if game not in unfinished]
+    needed = {game: _needed(learners, len(cell.players), general) for game, cell in cells.items()}
+    unfinished = [game for game in cells if not all((game, *players) in seeds_of for players in needed[game])]
+    games = {game: cell.rounds for game, cell in cells.items() if game not in unfinished}
     folder = results.store.folder
     if not games or len(learners) < 2:
         raise InputError(f"{folder}: no game has been played by all learners yet; run the tournament again.")
@@ -109,21 +107,22 @@ def measure(study: Study, results: Results) -> Measured:
     names = {" v ".join(players) for of_game in needed.values() for players in of_game}
     table = table.filter(pl.col("players").list.join(" v ").is_in(names))
     table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # in the suite's order
-    widths = {game: payoff_width(parse_game(paths[game])) for game in games}
-    totals = {game: rounds[game] * widths[game] for game in games}
+    widths = {game: payoff_width(parse_game(cells[game].game)) for game in games}
+    totals = {game: rounds * widths[game] for game, rounds in games.items()}
     width, total = (np.array([*unit.values()])[:, None, None, None] for unit in (widths, totals))
+    axes = [*games], seeds, learners
     if general:
-        own, regret = (_by_opponent(table, metric, games, seeds, learners, learners) for metric in metrics[:2])
+        own, regret = (_by_opponent(table, metric, *axes, learners) for metric in metrics[:2])
         advantage, regret = own / width, (regret / total).mean(axis=3)
     else:
         per_unit = table.with_columns(pl.col(metrics[0]) / pl.col("game").replace_strict(totals))
-        lost = _by_opponent(per_unit, metrics[0], games, seeds, learners, [*learners, YARDSTICK])
+        lost = _by_opponent(per_unit, metrics[0], *axes, [*learners, YARDSTICK])
         advantage, regret = 0.0 - lost[..., :-1], lost[..., -1]
-    gaps = _by_opponent(table, metrics[-1], games, seeds, learners, learners) / width
+    gaps = _by_opponent(table, metrics[-1], *axes, learners) / width
     return Measured(
         learners=tuple(learners),
         kinds=tuple(map(results.kinds().__getitem__, learners)),
-        games={game: rounds[game] for game in games},
+        games=games,
         units=widths if general else totals,
         table=table,
         seeds=tuple(seeds),
@@ -243,12 +242,7 @@ def _cycle_through(wins: NDArray[np.int8], start: int) -> list[int]:
 
 
 def nash_average(against: Floats) -> tuple[Floats, bool]:
-    """Return the equilibrium of largest entropy of an antisymmetric meta-game, and True if there is no other.
-
-    >>> mass, unique = nash_average(np.array([[0.0, 1, -1], [-1, 0, 1], [1, -1, 0]]))
-    >>> mass.round(3), unique
-    (array([0.333, 0.333, 0.333]), True)
-    """
+    """Return the equilibrium of largest entropy of an antisymmetric meta-game, and True if there is no other."""
     count = len(against)
     # For each learner the equilibrium that plays it most often: if all are the same, there is only one.
     favourites = maximin(np.repeat(against[None], count, axis=0), ties=1.0 - np.eye(count)).strategy

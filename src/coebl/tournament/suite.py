@@ -219,11 +219,7 @@ def suites() -> list[str]:
 
 
 def split_list(values: Iterable[str]) -> list[str]:
-    """Return the specs of options that hold one spec or several, separated by commas, each once.
-
-    >>> split_list(["coebl:c=2,selection=none,ucb", "ucb"])
-    ['coebl:c=2,selection=none', 'ucb']
-    """
+    """Return the specs of options that hold one spec or several, separated by commas, each once."""
     specs: list[str] = []
     for text in values:
         if not (listed := split_specs(text)):
@@ -233,14 +229,7 @@ def split_list(values: Iterable[str]) -> list[str]:
 
 
 def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
-    """Return the learners that play: exactly those named if the suite has any of them, else its own and those named.
-
-    >>> from coebl.tournament import read_suite
-    >>> field_of(read_suite(), ["coebl:c=4"])[-2:]
-    ['regret-matching-plus', 'coebl:c=4']
-    >>> field_of(read_suite(), ["coebl:c=4", "ucb"])
-    ['coebl:c=4', 'ucb']
-    """
+    """Return the learners that play: exactly those named if the suite has any of them, else its own and those named."""
     specs = shortest(named)
     field = specs if set(shortest(suite.learners)) & set(specs) else [*suite.learners, *specs]
     _check_field(field)
@@ -322,7 +311,7 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
             **match_ups,
         )
     except StudyError as error:  # the user did not write these arguments: name the option instead
-        raise InputError(_first_mistake(list(dict.fromkeys(map(_of_option, error.mistakes, error.places))))) from None
+        raise InputError(_first_mistake(error)) from None
 
 
 def _is_general(suite: Suite) -> bool:
@@ -344,19 +333,17 @@ def _is_general(suite: Suite) -> bool:
     return True in kinds
 
 
-def _first_mistake(mistakes: Sequence[str]) -> str:
-    """Return the first of these mistakes and the number of the others: there may be one for each learner."""
+def _first_mistake(error: StudyError) -> str:
+    """Return the first mistake with the option that caused it, and the number of the others: one for each learner."""
+    found = []
+    for mistake, place in zip(error.mistakes, error.places, strict=True):
+        option = next((_OPTIONS[part] for part in reversed(place) if part in _OPTIONS), "--suite")
+        found.append(f"{'--learners' if 'match-ups' in place else option}: {mistake.partition(': ')[2]}")
+    mistakes = list(dict.fromkeys(found))
     more = f" And {counted(len(mistakes) - 1, 'more mistake')}." if len(mistakes) > 1 else ""
     if more and all(mistake.startswith("--learners") for mistake in mistakes):
         more += " If --learners names one of the suite's, such as uniform, exactly those that it names play."
     return mistakes[0] + more
-
-
-def _of_option(mistake: str, place: Sequence[str | int]) -> str:
-    """Return a mistake in the study of a tournament with the option that caused it."""
-    option = next((_OPTIONS[part] for part in reversed(place) if part in _OPTIONS), "--suite")
-    option = "--learners" if "match-ups" in place else option
-    return f"{option}: {mistake.partition(': ')[2]}"
 
 
 def _test_pairs(suite: Suite, subjects: Sequence[str]) -> list[tuple[str, str]]:

@@ -111,8 +111,7 @@ LAYOUTS = {  # with quick sizes, with all
 }
 
 
-def test_the_layouts_are_of_all_figures():
-    assert LAYOUTS.keys() | {"heat-map"} == FIGURES.keys()
+assert LAYOUTS.keys() | {"heat-map"} == FIGURES.keys()
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -216,19 +215,21 @@ def test_the_heading_names_the_variant(name, variant, ending, quick):
     assert heading.endswith(ending)
 
 
-def test_everything_that_is_drawn_is_within_the_axes(quick):
-    for name in ("rps-self-play", "diagonal-self-play", "diagonal-head-to-head"):
-        for ax in drawn(name, quick).axes:
-            low, high = ax.get_ylim()
-            for line in ax.lines:
-                assert low <= min(line.get_ydata()) <= max(line.get_ydata()) <= high
-
-
-def test_labels_are_not_repeated(quick):
-    figure = drawn("diagonal-self-play", quick)
-    assert [bool(ax.get_ylabel()) for ax in figure.axes] == [True, False, False] * 2
-    assert [bool(ax.get_xlabel()) for ax in figure.axes] == [False] * 3 + [True] * 3
-    assert [bool(ax.get_ylabel()) for ax in drawn("rps-self-play", quick).axes] == [True, True, False]
+@pytest.mark.parametrize(
+    ("name", "labelled_y", "labelled_x"),
+    [
+        ("rps-self-play", [True, True, False], [True] * 3),
+        ("diagonal-self-play", [True, False, False] * 2, [False] * 3 + [True] * 3),
+        ("diagonal-head-to-head", [True, False, False], [True] * 3),
+    ],
+)
+def test_lines_are_within_the_axes_and_labels_are_not_repeated(name, labelled_y, labelled_x, quick):
+    axes = drawn(name, quick).axes
+    for ax in axes:
+        low, high = ax.get_ylim()
+        assert all(low <= min(line.get_ydata()) <= max(line.get_ydata()) <= high for line in ax.lines)
+    assert [bool(ax.get_ylabel()) for ax in axes] == labelled_y
+    assert [bool(ax.get_xlabel()) for ax in axes] == labelled_x
 
 
 def test_text_fits_on_the_page_and_is_large_enough(full, monkeypatch):
@@ -284,13 +285,10 @@ def test_what_is_not_there_is_left_out(quick):
     assert "Diagonal, n = 3" not in [plain(tick) for tick in ax.get_yticklabels()]
 
 
-def test_no_data_is_one_line_with_the_command_to_run():
+def test_mistakes_are_one_line(quick):
     message = r"^there is no data for figure by-c \(the text\); .*run: coebl reproduce --figure by-c$"
     with pytest.raises(InputError, match=message):
         drawn("by-c", Made([]))
-
-
-def test_unknown_measures_are_named(quick):
     with pytest.raises(InputError, match=r"measures is 'papper'; accepted: paper, noise-free\."):
         drawn("rps-self-play", quick, measures="papper")
 

@@ -36,13 +36,10 @@ def match_ups(variant, game):
     }
 
 
-def test_it_is_a_file_that_coebl_run_accepts(study):
+def test_it_is_a_file_with_what_figures_and_claims_need_in_any_variant_and_nothing_else(study):
     with resources.as_file(resources.files("coebl.papers.ijcai2025").joinpath("study.toml")) as path:
         assert read_study(path) == study
     assert (study.name, study.title, study.description) == (PAPER.name, PAPER.page.title, PAPER.page.question)
-
-
-def test_it_has_what_figures_and_claims_need_in_any_variant_and_nothing_else(study):
     assert set(study.matches()) == set(PAPER.needed(PAPER.figures, PAPER.claims))
     assert len(study.matches()) == 317
 
@@ -84,12 +81,8 @@ def test_each_variant_is_one_step_from_the_one_before():
     assert MatchName("diagonal:n=3", "ucb", "coebl:c=2") in rate & released
 
 
-@pytest.mark.parametrize("game", games())
-def test_actions_are_those_of_the_game(game):
-    assert parse_game(game).shape == (actions_of(game), actions_of(game))
-
-
-def test_the_theorem_speaks_up_to_32_actions():
+def test_the_theorem_covers_games_of_up_to_32_actions():
+    assert all(parse_game(game).shape == (actions_of(game), actions_of(game)) for game in games())
     speaks = [game for game in games() if has_bound(game)]
     assert speaks == ["rps", *(f"{family}:n={n}" for family in ("diagonal", "bigger-number") for n in (2, 3, 4, 5))]
 
@@ -105,9 +98,6 @@ def test_a_part_and_the_quick_run_are_found_again_by_the_whole(study):
     assert set(part.cells) < whole
     assert set(part.matches()) == set(PAPER.needed(["rps-self-play"], ["C9"]))
     assert part.text == study.text == PAPER.file
-
-
-def test_quick_leaves_out_large_games_also_where_a_claim_asks_for_them():
     chosen = experiments(PAPER, quick=True, claims=["C9"])
     assert {cell.game for cell in chosen.cells} == {"diagonal:n=2", "diagonal:n=3", "diagonal:n=4"}
 

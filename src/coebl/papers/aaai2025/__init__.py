@@ -54,24 +54,18 @@ def _share(side: Side, setting: Setting, match: MatchName) -> Check:
     return Share((setting.end(match),), MOST, side)
 
 
-def _efficient(_: Variant) -> list[Check]:
-    return [_share("above", LONG, run(n, pdcoea(LARGE, chi))) for n in SIZES for chi in LOW]
-
-
-def _threshold(_: Variant) -> list[Check]:
-    sides: dict[float, Side] = {0.3: "above", 0.5: "below"}
-    return [
+SIDES: dict[float, Side] = {0.3: "above", 0.5: "below"}  # of the error threshold, by chi
+CHECKS: dict[str, Checks] = {
+    "P1": lambda _: [_share("above", LONG, run(n, pdcoea(LARGE, chi))) for n in SIZES for chi in LOW],
+    "P2": lambda _: [
         _share(side, LONG, run(100, pdcoea(population, chi)))
         for population in POPULATIONS
-        for chi, side in sides.items()
-    ]
-
-
-def _one_pair(variant: Variant) -> list[Check]:
-    return [_share("below", SHORT, variant.match(diagonal(100), role)) for role in ("rls-pd", "1+1-coea")]
-
-
-CHECKS: dict[str, Checks] = {"P1": _efficient, "P2": _threshold, "P3": _one_pair}
+        for chi, side in SIDES.items()
+    ],
+    "P3": lambda variant: [
+        _share("below", SHORT, variant.match(diagonal(100), role)) for role in ("rls-pd", "1+1-coea")
+    ],
+}
 
 
 # Figures
