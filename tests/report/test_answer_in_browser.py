@@ -120,9 +120,10 @@ def test_a_claim_is_drawn_with_its_thresholds(answer):
         (2.9, 3, "undecided"),
     ]
     assert "published" in answer.strings("checks-4")
-    listed = answer.text(".detail:not([hidden]) .checks")
+    listed, not_run = (checks.text for checks in answer.all(".detail:not([hidden]) .checks"))
     assert "undecided (before correction only: holds) · the largest mean" in listed
-    assert "2 checks: 1 fails, 1 undecided; 1 were not run" in listed
+    assert "2 checks: 1 fails, 1 undecided; 1 was not run" in listed
+    assert not_run == "One check was not run", "without an empty chart"
 
 
 def test_the_address_stores_the_choices(answer, driver):

@@ -294,13 +294,15 @@ function checkList(all) {
   const checks = all.filter(hasData);
   const counts = unique(checks.map(({ outcome }) => outcome))
     .map((outcome) => `${checks.filter((check) => check.outcome === outcome).length} ${outcome}`);
-  const lacking = all.length > checks.length ? `; ${all.length - checks.length} were not run` : "";
-  const title = `${checks.length === 1 ? "One check" : `${checks.length} checks`}: ${counts.join(", ")}${lacking}`;
+  const [lacking, number] = [all.length - checks.length, (count) => (count === 1 ? "One check" : `${count} checks`)];
+  if (!checks.length) return [element("h5", {}, `${number(lacking)} ${lacking === 1 ? "was" : "were"} not run`)];
+  const rest = lacking ? `; ${lacking} ${lacking === 1 ? "was" : "were"} not run` : "";
+  const title = `${number(checks.length)}: ${counts.join(", ")}${rest}`;
   const items = checks.map(({ title: about, quantity, measured, low, high, wanted, verdict, outcome, before }) => {
-    const number = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
+    const value = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
     const word = element("b", { class: verdict.replace(" ", "-") }, outcome);
     const mark = before ? ` (before correction only: ${before})` : "";
-    const found = element("span", {}, word, `${mark} · ${quantity}${number}, wanted: ${wanted}`);
+    const found = element("span", {}, word, `${mark} · ${quantity}${value}, wanted: ${wanted}`);
     return element("li", {}, element("span", { class: "subject" }, about), found);
   });
   const scroll = { class: "checks-scroll", tabindex: "0", role: "region", "aria-label": title };
@@ -332,9 +334,13 @@ function makeChecks(verdict) {
   };
 }
 
-/** Open or close a claim; its checks are listed when it is first opened. */
+/** Draw the checks of a verdict, and list them when its claim is first opened; checks without data are only counted. */
 function showChecks(place) {
   const verdict = { ...PAGE.verdicts[place.dataset.verdict], place: place.dataset.verdict };
+  if (!verdict.checks.some(hasData)) {
+    place.replaceChildren(...checkList(verdict.checks));
+    return;
+  }
   const id = `checks-${verdict.place}`;
   if (!place.childElementCount) {
     const chart = { class: "chart", id: `${id}-chart`, role: "img", tabindex: "0", "aria-label": verdict.id };
