@@ -33,11 +33,12 @@ from coebl.backend import log, log1p
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.specs import Range
-from coebl.learners.base import Kind, Learner, Plays, Seat
+from coebl.learners.base import Kind, Learner, Nonnegative, Plays, Positive, Seat
 
 __all__ = ["Pairs", "Search"]
 
 Genomes = NDArray[np.int8]  # zeros and ones
+Chi = Annotated[Nonnegative, "the expected number of bits of a genome that a mutation flips"]
 
 
 class Pairs(NamedTuple):
@@ -223,9 +224,6 @@ class OnePlusOneCoea(_Dominance):
         x, y = random genomes
         each iteration: (x', y') = (x, y), each bit flipped with probability chi / n
           replace (x, y) by (x', y') if g(x', y) >= g(x', y') >= g(x, y')
-
-    Args:
-        chi: the expected number of bits of a genome that a mutation flips.
     """
 
     name = "1+1-coea"
@@ -235,7 +233,7 @@ class OnePlusOneCoea(_Dominance):
         "binary zero-sum games. AAAI 39."
     )
 
-    chi: Annotated[float, Range(0)] = 1.0
+    chi: Chi = 1.0
 
     def vary(self) -> tuple[Genomes, Genomes]:
         x, y = self.x.copy(), self.y.copy()
@@ -253,18 +251,14 @@ class LambdaCoea(_OnePair):
         x, y = random genomes
         each step, x and y in turn: draw mutants of it, each bit flipped with probability chi / n
           x becomes the mutant of largest g(x', y), or y that of smallest g(x, y')
-
-    Args:
-        mutants: lambda, the number of mutants of a step.
-        chi: the expected number of bits of a genome that a mutation flips.
     """
 
     name = "1-lambda-coea"
     title = "(1, λ)-CoEA"
     cites = "Lehre and Lin (2024). Overcoming binary adversarial optimisation with competitive coevolution. PPSN XVIII."
 
-    mutants: Annotated[int, Range(1, 10**6)] = 100
-    chi: Annotated[float, Range(0)] = 0.6
+    mutants: Annotated[int, Range(1, 10**6), "lambda, the number of mutants of a step"] = 100
+    chi: Chi = 0.6
 
     def start(self, seat: Seat) -> None:
         super().start(seat)
@@ -303,10 +297,6 @@ class Pdcoea(Search):
           draw x1, x2 from P and y1, y2 from Q, uniformly and with replacement
           keep (x1, y1) if g(x1, y2) >= g(x1, y1) >= g(x2, y1), else (x2, y2)
           flip each bit of both with probability chi / n; they go into the next P and Q
-
-    Args:
-        population: the number of genomes on each side.
-        chi: the expected number of bits of a genome that a mutation flips.
     """
 
     name = "pdcoea"
@@ -316,8 +306,8 @@ class Pdcoea(Search):
         "bilinear function. Algorithmica 86."
     )
 
-    population: Annotated[int, Range(1, 10**6)] = 500
-    chi: Annotated[float, Range(0)] = 0.3
+    population: Annotated[int, Range(1, 10**6), "the number of genomes on each side"] = 500
+    chi: Chi = 0.3
 
     def start(self, seat: Seat) -> None:
         self.P = first_genomes(seat, self.population, seat.actions)  # (runs, population, n)
@@ -358,16 +348,13 @@ class Cga(Search):
           of x1 and x2, let x be the one of larger f, x' the other: p += (x - x') / K; no change if they are equal
           of y1 and y2, let y be the one of smaller h, y' the other: q += (y - y') / K, likewise
           keep p and q in [0, 1]
-
-    Args:
-        scale: K is this number times sqrt(n) ln n.
     """
 
     name = "cga"
     title = "Competitive cGA"
     cites = "Harik, Lobo and Goldberg (1999). The compact genetic algorithm. IEEE Trans. Evol. Comp. 3."
 
-    scale: Annotated[float, Range(0, open_low=True)] = 4.0
+    scale: Annotated[Positive, "K is this number times sqrt(n) ln n"] = 4.0
 
     def start(self, seat: Seat) -> None:
         self.p = seat.full(0.5, seat.actions)  # (runs, n)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -250,16 +249,6 @@ class Component:
 
     registry: ClassVar[Registry[Any]]  # set by the registry whose base extends this class
     name: ClassVar[str] = ""  # in specs; set by `Registry.add`
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Add the parameters of the class that it extends to the section Args of its docstring."""
-        super().__init_subclass__(**options)
-        text = inspect.cleandoc(vars(cls).get("__doc__") or "")
-        _, heading, section = inspect.cleandoc(cls.__mro__[1].__doc__ or "").partition("\nArgs:\n")
-        explained = re.finditer(r"^    (\w+): .+(?:\n {8}.+)*", section, re.MULTILINE)
-        missing = [entry[0] for entry in explained if f"\n    {entry[1]}: " not in text]
-        if text and missing:
-            cls.__doc__ = "\n".join([text, *([] if heading in text else ["", "Args:"]), *missing])
 
     def __post_init__(self) -> None:
         """Check every field against its annotation."""

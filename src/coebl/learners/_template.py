@@ -21,19 +21,16 @@ from coebl.learners.base import Learner, Seat, Seen
 class EpsilonGreedy(Learner):
     """Epsilon-greedy: mostly the action of best mean reward, sometimes any action.
 
-    First a sentence that ends with a full stop, which lists show. Then what a reader should know, the pseudo-code as
-    an indented block, and every hyper-parameter under Args: the page of the learner is made of these.
+    First a sentence that ends with a full stop, which lists show. Then a description, and the pseudo-code as an
+    indented block. The page of the learner is made of these and of the meanings of the hyper-parameters.
 
         n_i = 0, mean_i = 0 for every action
         each round t, with m actions and epsilon = min(1, explore m / t):
           with probability epsilon play any action, else the one of largest mean_i, the first of equals
           update n_i and mean_i, of the action i that was played, with its reward
-
-    Args:
-        explore: the amount of exploration: epsilon in round t is explore m / t, and at most 1.
     """
 
-    # Its name, and what it needs:
+    # Its name and its needs:
     name = "epsilon-greedy"  # its spec name
     title = "Epsilon-greedy"  # in tables and figures
     sees = frozenset()  # with {"opponent"}, seen.opponent is the opponent's action
@@ -43,11 +40,11 @@ class EpsilonGreedy(Learner):
         "Machine Learning 47."
     )
 
-    # Its hyper-parameters, which a spec can set. Range says what is accepted.
-    explore: Annotated[float, Range(0)] = 5.0
+    # Its hyper-parameters, which a spec can set: their types, accepted values and meanings.
+    explore: Annotated[float, Range(0), "the amount of exploration: epsilon is explore m / t, and at most 1"] = 5.0
 
     def start(self, seat: Seat) -> None:
-        """Allocate the state of all runs; say what each array holds and its shape. `self.seat` is the seat."""
+        """Allocate the state of all runs; document the content and shape of each array. `self.seat` is the seat."""
         self.count = seat.zeros(seat.actions)  # (runs, m), how often each action was played
         self.mean = seat.zeros(seat.actions)  # (runs, m), its average reward
         # Random numbers come from the seat as well: seat.random.normal(3) is (runs, 3).

@@ -40,7 +40,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from math import pow
-from typing import ClassVar, Literal, Protocol, Self, TypeVar
+from typing import Annotated, ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,10 +49,17 @@ from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import OTHER_KIND, Component
+from coebl.core.specs import Range
 from coebl.games.spaces import Bits, Space
 from coebl.solver import BatchSolution
 
 _Value = TypeVar("_Value")
+
+# Types of hyper-parameters, to which a field adds its meaning: Annotated[Share, "the share that ..."]
+Nonnegative = Annotated[float, Range(0)]
+Positive = Annotated[float, Range(0, open_low=True)]
+Share = Annotated[float, Range(0, 1)]
+PositiveShare = Annotated[float, Range(0, 1, open_low=True)]
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
 """The sights that a learner may declare in `sees`."""

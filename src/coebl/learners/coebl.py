@@ -10,8 +10,7 @@ import numpy as np
 
 from coebl.backend import log
 from coebl.core.arrays import Floats
-from coebl.core.specs import Range
-from coebl.learners.base import Seat, Seen
+from coebl.learners.base import Nonnegative, Seat, Seen
 from coebl.learners.evolution.breeding import Breeder, Generation
 from coebl.learners.evolution.selection import Elitist, Pool, Population, Selection
 from coebl.learners.evolution.variation import Gaussian, Mutation, Nothing, Recombination
@@ -32,13 +31,6 @@ class Coebl(BeliefLearner):
           x' = maximin(B)
           if min_j (x' B)_j > min_j (x B)_j:  x = x'
           play i ~ x; see j and the reward; update n_ij and mean_ij
-
-    Args:
-        c: the size of the bonus for rarely visited pairs, the paper's mutation rate. The theorem needs c >= 8.
-        mutation: "gaussian" is the paper's formula; "gaussian-prose" has the variance 1/(1+n) of its prose.
-        selection: "elitist" is the paper's; "none" plays the newest policy, as the released program does.
-        recombination: how mutants inherit from relatives. "none" is the paper's.
-        population: the numbers of policies and mutants, and what is played. "pool", one of each, is the paper's.
     """
 
     name = "coebl"
@@ -48,11 +40,11 @@ class Coebl(BeliefLearner):
     colour = 0
     cites = "Lin (2025). Randomised optimism via competitive co-evolution for matrix games with bandit feedback. IJCAI."
 
-    c: Annotated[float, Range(0)] = 8.0
-    mutation: Mutation = Gaussian()
-    selection: Selection = Elitist()
-    recombination: Recombination = Nothing()
-    population: Population = Pool()
+    c: Annotated[Nonnegative, "the size of the bonus for rarely visited pairs; the theorem needs c >= 8"] = 8.0
+    mutation: Annotated[Mutation, "the noise; gaussian-prose has the variance of the paper's prose"] = Gaussian()
+    selection: Annotated[Selection, "the survivors; none plays the newest policy, as the released program"] = Elitist()
+    recombination: Annotated[Recombination, "how mutants inherit from relatives"] = Nothing()
+    population: Annotated[Population, "the numbers of policies and mutants, and what is played"] = Pool()
 
     def start(self, seat: Seat) -> None:
         self.scale = self.c * log_of_pairs(seat)  # c log(2 T² m k)

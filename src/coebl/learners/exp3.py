@@ -14,8 +14,7 @@ import numpy as np
 
 from coebl.backend import log
 from coebl.core.arrays import Floats
-from coebl.core.specs import Range
-from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.base import Learner, Nonnegative, Positive, Seat, Seen
 from coebl.learners.parts import exponential_weights, normalised, project_kl, softmax
 
 _RELEASED = "The program released with Lin (2025), https://github.com/Lss1242/CoEvo_Bandit_Learning."
@@ -48,9 +47,7 @@ class Exp3(_Exp3):
           play i ~ P; X = the reward, mapped to [0, 1]
           S_k += 1 - 1{k = i} (1 - X) / P_k, for every k
 
-    Args:
-        rewards: "unit" maps rewards to [0, 1], as the estimator assumes, by the range of the payoffs and without
-            clipping the noise; "raw" uses them unchanged, in units of the noise.
+    The estimator assumes rewards in [0, 1]. Noise is not clipped, and `rewards=raw` leaves them in units of the noise.
     """
 
     name = "exp3"
@@ -60,7 +57,7 @@ class Exp3(_Exp3):
         "Rates as in O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
     )
 
-    rewards: Literal["unit", "raw"] = "unit"
+    rewards: Annotated[Literal["unit", "raw"], "mapped to [0, 1] by the range of the payoffs, or unchanged"] = "unit"
 
     def observe(self, t: int, seen: Seen) -> None:
         x = self.seat.unit(seen.reward) if self.rewards == "unit" else seen.reward  # X
@@ -198,9 +195,6 @@ class TsallisInf(Learner):
           p_i = (eta (L_i - min L) + u)^-2, with u such that they add up to 1
           play i ~ p; r = the reward, mapped to [-1, 1]
           L_i += (1 - r) / p_i
-
-    Args:
-        rate: the learning rate of round t is rate / sqrt(t).
     """
 
     name = "tsallis-inf"
@@ -213,7 +207,7 @@ class TsallisInf(Learner):
         "zero-sum games with bandit feedback. arXiv:2502.17625."
     )
 
-    rate: Annotated[float, Range(0, open_low=True)] = 0.5
+    rate: Annotated[Positive, "the learning rate of round t is rate / sqrt(t)"] = 0.5
 
     def start(self, seat: Seat) -> None:
         self.loss = seat.zeros(seat.actions)  # (runs, m), L: the estimated total loss of every action
@@ -261,10 +255,6 @@ class Mmd(Learner):
           play i ~ x; r = the reward, mapped to [0, 1]
           q_k = 1 - 1{k = i} (1 - r) / (x_k + eta / 2), for every k
           x_k in proportion to (x_k exp(eta q_k))^(1 / (1 + eta tau))
-
-    Args:
-        rate: the step of round t is eta = rate / t^(1/2).
-        temperature: the pull of the magnet in round t is tau = temperature / t^(1/4).
     """
 
     name = "mmd"
@@ -275,8 +265,8 @@ class Mmd(Learner):
         "two-player zero-sum games. ICLR."
     )
 
-    rate: Annotated[float, Range(0, open_low=True)] = 0.3
-    temperature: Annotated[float, Range(0)] = 0.3
+    rate: Annotated[Positive, "the step of round t is eta = rate / t^(1/2)"] = 0.3
+    temperature: Annotated[Nonnegative, "the pull of the magnet in round t is tau = temperature / t^(1/4)"] = 0.3
 
     def start(self, seat: Seat) -> None:
         self.log_policy = seat.zeros(seat.actions)  # (runs, m), log x_t, up to a constant per run

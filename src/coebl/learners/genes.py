@@ -13,7 +13,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.specs import Range
 from coebl.games.genomes import MOST_LISTED, genomes
 from coebl.games.spaces import Indices
-from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.base import Learner, Nonnegative, Positive, PositiveShare, Seat, Seen, Share
 
 _BASELINE = 0.02  # the share of a reward in the running mean
 _DRIFT = 0.3  # of 1 / eta², the rounds after which chance alone moves a gene without effect
@@ -30,10 +30,6 @@ class Pbil(Learner):
         each round: play x ~ p; see r, in units of half the known range
           p += eta (r - b) (x - p) + eta magnet (1/2 - p), kept in [0, 1]; b += 0.02 (r - b)
         smart: begin with the fast step; after 0.3 / eta² rounds set p = 1/2, b = 0 and halve eta
-
-    Args:
-        step: the rule for eta by the number of genes: fast, safe, or smart restarts.
-        magnet: the pull towards 1/2, which keeps genes from becoming fixed.
     """
 
     name = "pbil"
@@ -42,8 +38,8 @@ class Pbil(Learner):
     round_cost, action_cost = 0.3, 0.008
     cites = "Baluja (1994). Population-based incremental learning. Technical report CMU-CS-94-163."
 
-    step: Literal["fast", "safe", "smart"] = "fast"
-    magnet: Annotated[float, Range(0)] = 0.0
+    step: Annotated[Literal["fast", "safe", "smart"], "the rule for eta, by the number of genes"] = "fast"
+    magnet: Annotated[Nonnegative, "the pull towards 1/2, which keeps genes from becoming fixed"] = 0.0
 
     def start(self, seat: Seat) -> None:
         n = seat.actions
@@ -87,10 +83,6 @@ class GeneLr(Learner):
           f_i = 1 - 4 lam p_i (1 - p_i)
           h_i = f_i h_i + (e + w_i d_i) d_i / s2; I_i = f_i I_i + (1 - f_i) I0 + d_i² / s2; w_i = h_i / I_i
           b += max(0.02, 1/t) e; s2 = max(0.02, s2 + 0.01 (e² - s2))
-
-    Args:
-        memory: the number of rounds per gene after which an undecided gene has forgotten.
-        border: n times the smallest probability of either bit.
     """
 
     name = "gene-lr"
@@ -99,8 +91,8 @@ class GeneLr(Learner):
     round_cost, action_cost = 0.5, 0.02
     cites = "This library: docs/large-games.md."
 
-    memory: Annotated[float, Range(1)] = 50.0
-    border: Annotated[float, Range(0, 1)] = 0.02
+    memory: Annotated[float, Range(1), "the rounds per gene after which an undecided gene has forgotten"] = 50.0
+    border: Annotated[Share, "n times the smallest probability of either bit"] = 0.02
 
     def start(self, seat: Seat) -> None:
         n = seat.actions
@@ -137,12 +129,11 @@ class GeneLr(Learner):
 class Umda(Learner):
     """The univariate marginal distribution algorithm, with rewards as fitness.
 
+    The genomes of a generation are played one after the other.
+
         p = 1/2; a generation is L = size sqrt(n) ln n rounds, at least 4
         each round: play x ~ p; see r
         after each generation: p = the mean of the L / 2 genomes of largest r, the earlier of equals
-
-    Args:
-        size: the rounds of a generation, in units of sqrt(n) ln n.
     """
 
     name = "umda"
@@ -151,7 +142,7 @@ class Umda(Learner):
     round_cost, action_cost = 0.3, 0.003
     cites = "Mühlenbein and Paass (1996). From recombination of genes to the estimation of distributions. PPSN IV."
 
-    size: Annotated[float, Range(0, open_low=True)] = 8.0
+    size: Annotated[Positive, "the rounds of a generation, in units of sqrt(n) ln n"] = 8.0
 
     def start(self, seat: Seat) -> None:
         n = seat.actions
@@ -189,11 +180,6 @@ class GeneBilin(Learner):
           60 extragradient steps of length 0.9 / ||C|| towards its saddle point, from that of the last round
           p += turnover ((X + 1) / 2 - p); play x ~ p; see r and the opponent's y
           update the posterior of C with r = [1, 2x - 1]' C [1, 2y - 1] + noise of deviation 1
-
-    Args:
-        mutation: the deviation of the sample, in posterior deviations.
-        turnover: the share of the policy that a round replaces.
-        scale: the deviation of payoffs under the prior, in units of the noise.
     """
 
     name = "gene-bilin"
@@ -202,9 +188,9 @@ class GeneBilin(Learner):
     plays = frozenset({"bits"})
     cites = "This library: docs/large-games.md."
 
-    mutation: Annotated[float, Range(0)] = 0.3
-    turnover: Annotated[float, Range(0, 1, open_low=True)] = 0.1
-    scale: Annotated[float, Range(0, open_low=True)] = 1.0
+    mutation: Annotated[Nonnegative, "the deviation of the sample, in posterior deviations"] = 0.3
+    turnover: Annotated[PositiveShare, "the share of the policy that a round replaces"] = 0.1
+    scale: Annotated[Positive, "the deviation of payoffs under the prior, in units of the noise"] = 1.0
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         if seat.plays == "bits" and seat.actions > _MOST_GENES:
@@ -284,22 +270,21 @@ def _signs(genome: Ints) -> Floats:
 class HillClimber(Learner):
     """The (1+1) evolutionary algorithm: parent and mutant play in turn, and the one that earned more stays.
 
+    A baseline: with noise, or against an opponent that changes, a single comparison decides.
+
         x = a random genome
         in odd rounds: play x; see r
         in even rounds: play z, x with each gene flipped with probability rate / n; see r'; if r' >= r then x = z
-
-    Args:
-        rate: the mean number of genes that a mutant flips.
     """
 
     name = "hill-climber"
     title = "(1+1) hill climber"
     plays = frozenset({"bits"})
     round_cost, action_cost = 0.3, 0.005
-    improves = False  # not reliably: a single comparison, with noise, decides
+    improves = False  # not reliably
     cites = "Mühlenbein (1992). How genetic algorithms really work: mutation and hillclimbing. PPSN II."
 
-    rate: Annotated[float, Range(0, open_low=True)] = 1.0
+    rate: Annotated[Positive, "the mean number of genes that a mutant flips"] = 1.0
 
     def start(self, seat: Seat) -> None:
         self.parent = (seat.random.uniform(seat.actions) < 0.5).astype(np.float64)  # (runs, n), x
@@ -330,9 +315,6 @@ class AsAtoms(Learner):
 
         each round: draw a genome from the learner's mixture over all 2^n; play it
           let the learner observe the number of its genome, of the opponent's, and the reward
-
-    Args:
-        learner: a learner of matrix games that sees at most the opponent's action.
     """
 
     name = "as-atoms"
@@ -342,7 +324,7 @@ class AsAtoms(Learner):
     example = "as-atoms:learner=exp3"
     cites = "This library: docs/large-games.md."
 
-    learner: Learner
+    learner: Annotated[Learner, "a learner of matrix games that sees at most the opponent's action"]
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         if reason := super().reason_not_to_play(seat):

@@ -10,12 +10,11 @@ import numpy as np
 
 from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
-from coebl.core.specs import Range
-from coebl.learners.base import Seat, Seen
+from coebl.learners.base import Nonnegative, PositiveShare, Seat, Seen
 from coebl.learners.evolution.breeding import Breeder
 from coebl.learners.evolution.selection import Pool
 from coebl.learners.evolution.variation import FromBoth, Inherited
-from coebl.learners.parts import BeliefLearner, prior_variance
+from coebl.learners.parts import AssumedNoise, BeliefLearner, OwnShare, prior_variance
 
 
 @dataclass
@@ -24,8 +23,8 @@ class Kin(BeliefLearner):
 
     A rarely visited pair of actions inherits the estimated effects of its row and its column. Each round the inherited
     part is mutated, a bonus is added that grows with the visits that can still come, the matrix is solved, and a share
-    of the policy is replaced by the solution. A regret bound is proven only for `optimism=proven`, whose bonus is much
-    larger; docs/kin-bound.md has it.
+    of the policy is replaced by the solution. A regret bound is proven only for `optimism=proven` (docs/kin-bound.md):
+    its bonus is much larger, ignores c and needs the horizon, and the inherited part is clipped to the known range.
 
     With a horizon T, kappa = (T - t + 1) / (m k) visits can still come to a pair, updated every max(1, T // 100)
     rounds. Without one, as many rounds are expected to come as have begun, kappa = t / (m k), updated max(1, t // 100)
@@ -39,15 +38,6 @@ class Kin(BeliefLearner):
           x = x + turnover (maximin(B) - x)
           play i ~ x; see j and the reward; update n_ij and mean_ij, then r_i and after it q_j:
           r_i = sum_j n_ij g_ij (mean_ij - q_j) / (sum_j n_ij g_ij + 1 / w), and q_j likewise over i
-
-    Args:
-        c: the amount of optimism.
-        mutation: the deviation of mutations, relative to that of the pair's own part of a payoff.
-        turnover: the share of the policy that a round replaces.
-        own: the share of the payoffs' variance that is a pair's alone; row and column have half of the rest each.
-        noise: the standard deviation of the noise that it assumes, relative to the seat's.
-        optimism: the bonus, "to-come" by the visits that can still come, or "proven" by how wrong estimates may be.
-            The latter needs the horizon, ignores c, and clips the inherited part to the known range.
     """
 
     name = "kin"
@@ -58,12 +48,12 @@ class Kin(BeliefLearner):
     solve_cost = 0.0024
     cites = "The coebl project; not published elsewhere."
 
-    c: Annotated[float, Range(0)] = 4.0
-    mutation: Annotated[float, Range(0)] = 0.5
-    turnover: Annotated[float, Range(0, 1, open_low=True)] = 0.1
-    own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
-    noise: Annotated[float, Range(0, open_low=True)] = 1.0
-    optimism: Literal["to-come", "proven"] = "to-come"
+    c: Annotated[Nonnegative, "the amount of optimism"] = 4.0
+    mutation: Annotated[Nonnegative, "the deviation of mutations, relative to that of the pair's own part"] = 0.5
+    turnover: Annotated[PositiveShare, "the share of the policy that a round replaces"] = 0.1
+    own: OwnShare = 0.5
+    noise: AssumedNoise = 1.0
+    optimism: Annotated[Literal["to-come", "proven"], "the bonus, by visits to come or by possible errors"] = "to-come"
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         if self.optimism == "proven" and seat.horizon is None:

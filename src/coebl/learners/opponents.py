@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,16 +48,15 @@ class Uniform(_Still):
 class Fixed(_Still):
     """A given mixture, the same in every round, such as fixed:0.5/0.5.
 
-        each round: play i with probability strategy_i
+    It does not learn.
 
-    Args:
-        strategy: the probabilities of the actions, in order.
+        each round: play i with probability strategy_i
     """
 
     name = "fixed"
     example = "fixed:strategy=0.5/0.5"
 
-    strategy: tuple[float, ...]
+    strategy: Annotated[tuple[float, ...], "the probabilities of the actions, in order"]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,19 +71,18 @@ class Fixed(_Still):
 
 @dataclass
 class FixedGenome(_Still):
-    """A given genome in every round, such as fixed-genome:10110. In a masked game, the mask changes it.
+    """A given genome in every round, such as fixed-genome:10110.
+
+    It does not learn. In a masked game it is an arbitrary genome, since the mask applies to it too.
 
         each round: play genome
-
-    Args:
-        genome: its bits, or "ones" or "zeros" for any number of genes.
     """
 
     name = "fixed-genome"
     title = "fixed genome"
     plays = frozenset({"bits"})
 
-    genome: str = "ones"
+    genome: Annotated[str, 'its bits, or "ones" or "zeros" for any number of genes'] = "ones"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,19 +107,17 @@ class FixedGenome(_Still):
 class Switching(Learner):
     """One mixture after another, such as switching:mixtures=0.5/0.5_1/0_0/1,at=100/250.
 
-        each round t: play from mixture number s, the number of rounds in `at` that t has reached
+    It does not learn.
 
-    Args:
-        mixtures: the probabilities of the actions, in order, of each mixture, separated by underscores.
-        at: the first rounds of the second mixture, the third, and so on.
+        each round t: play from mixture number s, the number of rounds in `at` that t has reached
     """
 
     name = "switching"
     example = "switching:mixtures=0.5/0.5_1/0,at=20"
     improves = False
 
-    mixtures: str
-    at: tuple[float, ...]
+    mixtures: Annotated[str, "the probabilities of the actions in each mixture, separated by underscores"]
+    at: Annotated[tuple[float, ...], "the first rounds of the second mixture, the third, and so on"]
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,26 +10,26 @@ import numpy as np
 
 from coebl.backend import exp, log
 from coebl.core.arrays import Floats, Ints
-from coebl.core.specs import Range
-from coebl.learners.base import Learner, Seat
+from coebl.learners.base import Learner, Positive, PositiveShare, Seat
 
 _FORGOTTEN = 1e-100  # visits; so few have no weight
 _ROUNDS_PER_PAIR = 0.3  # after which the effects of rows and columns count half
+OwnShare = Annotated[PositiveShare, "the share of the payoffs' variance that is a pair's alone, not its relatives'"]
+AssumedNoise = Annotated[Positive, "the assumed standard deviation of the noise, relative to the seat's"]
 EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs, which change together if old visits are forgotten
 
 
 @dataclass
 class BeliefLearner(Learner):
-    """A learner with a belief about the payoffs of pairs of actions, `tally` or `posterior`, which can forget.
-
-    Args:
-        forgetting: the weight of an outcome falls by this factor in every later round; 1 forgets nothing, 0.999
-            remembers about the last 1000 rounds, for payoffs that change.
-    """
+    """A learner with a belief about the payoffs of pairs of actions, `tally` or `posterior`, which can forget."""
 
     sees = frozenset({"opponent"})
 
-    forgetting: Annotated[float, Range(0, 1, open_low=True)] = field(default=1.0, kw_only=True)
+    forgetting: Annotated[
+        PositiveShare,
+        "the factor by which the weight of an outcome falls in every later round; 1 forgets nothing, 0.999 remembers "
+        "about the last 1000 rounds, for payoffs that change",
+    ] = field(default=1.0, kw_only=True)
 
     def beliefs(self) -> tuple[Floats, Floats] | None:
         held = getattr(self, "tally", None) or getattr(self, "posterior", None)

@@ -10,12 +10,9 @@ import numpy as np
 
 from coebl.backend import exp, log
 from coebl.core.arrays import Floats
-from coebl.core.specs import Range
-from coebl.learners.base import Seat, Seen
+from coebl.learners.base import Nonnegative, PositiveShare, Seat, Seen, Share
 from coebl.learners.evolution.selection import Pool
 from coebl.learners.parts import BeliefLearner, EstimatedPrior, softmax
-
-Share = Annotated[float, Range(0, 1)]
 
 _MOST = 500.0  # of an exponent, so that exp stays finite
 _MOST_RARE = 50.0  # of 1 / (m s_i) - 1, so that no strain gains without limit
@@ -49,21 +46,9 @@ class Strain(BeliefLearner):
           r_i = sum_j w (mean - mu - q_j) / (sum_j w + 1 / (kinship v)), then q_j likewise over i
           v = (3 h² + sum (1 - g)² ((mean - mu')² - 1 / n)) / (3 + sum (1 - g)²), at least h² / 100, at most h²
 
-    mu, r, q and v are estimated again after rounds t' whose distance is a twentieth of the rounds so far.
-
-    Args:
-        c: the amount of optimism.
-        memory: the share of fitness that is tested again, where pairs are known.
-        elite: the share of the elite before its trial, where pairs are known.
-        turnover: the share of the elite that a round replaces.
-        rate: the pressure of selection.
-        trial: the pressure of selection between the elite and the rest.
-        hope: the share of a negative prior mean that is ignored, since an opponent shows the bad pairs first.
-        neglect: the growth of optimism about a pair that is not tried while the opponent plays its action.
-        mutation: the fitness that rare strains gain, as in the replicator-mutator equation. Above 0, the last policies
-            of self-play come near an equilibrium, not only their average (after Abe et al. 2022).
-        kinship: the variance of the effects of rows and of columns, relative to v, by which untried pairs inherit from
-            pairs in the same row or column.
+    mu, r, q and v are estimated again after rounds t' whose distance is a twentieth of the rounds so far. A negative
+    mean counts less, `hope`, since an opponent shows the bad pairs first. With `mutation`, as in the replicator-mutator
+    equation, the last policies of self-play come near an equilibrium, not only their average (after Abe et al. 2022).
     """
 
     name = "strain"
@@ -73,16 +58,16 @@ class Strain(BeliefLearner):
     solve_cost = 0.0008
     cites = "The coebl project; not published elsewhere."
 
-    c: Annotated[float, Range(0)] = 0.6
-    memory: Share = 0.3
-    elite: Share = 0.4
-    turnover: Annotated[float, Range(0, 1, open_low=True)] = 0.03
-    rate: Annotated[float, Range(0)] = 1.2
-    trial: Annotated[float, Range(0)] = 6.0
-    hope: Share = 0.6
-    neglect: Annotated[float, Range(0)] = 0.2
-    mutation: Annotated[float, Range(0)] = 0.0
-    kinship: Annotated[float, Range(0)] = 0.5
+    c: Annotated[Nonnegative, "the amount of optimism"] = 0.6
+    memory: Annotated[Share, "the share of fitness that is tested again, where pairs are known"] = 0.3
+    elite: Annotated[Share, "the share of the elite before its trial, where pairs are known"] = 0.4
+    turnover: Annotated[PositiveShare, "the share of the elite that a round replaces"] = 0.03
+    rate: Annotated[Nonnegative, "the pressure of selection"] = 1.2
+    trial: Annotated[Nonnegative, "the pressure of selection between the elite and the rest"] = 6.0
+    hope: Annotated[Share, "the share of a negative prior mean that is ignored"] = 0.6
+    neglect: Annotated[Nonnegative, "the growth of optimism about an untried pair whose column is met"] = 0.2
+    mutation: Annotated[Nonnegative, "the fitness that rare strains gain"] = 0.0
+    kinship: Annotated[Nonnegative, "the variance of the effects of rows and of columns, relative to v"] = 0.5
 
     def start(self, seat: Seat) -> None:
         m, k = seat.actions, seat.opponent_actions

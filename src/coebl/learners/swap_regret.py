@@ -10,8 +10,7 @@ import numpy as np
 from coebl.backend import exp, log
 from coebl.backend.streams import spread_out
 from coebl.core.arrays import Floats
-from coebl.core.specs import Range
-from coebl.learners.base import Learner, Random, Seat, Seen
+from coebl.learners.base import Learner, Positive, PositiveShare, Random, Seat, Seen, Share
 from coebl.learners.parts import normalised
 
 _LEAK = 1e-100  # added to every probability, so that the stationary distribution is unique
@@ -31,10 +30,6 @@ class BlumMansour(Learner):
           q_i = the policy of copy i in its round t / m, rounded up
           p = the policy with p_k = sum over i of p_i q_ik; play k ~ p
           let each copy i observe action k, of probability p_k, with the loss p_i (hi - reward)
-
-    Args:
-        learner: the bandit to copy, which has to divide by the probability of its action, such as exp3, exp3-ix or
-            tsallis-inf.
     """
 
     name = "blum-mansour"
@@ -46,7 +41,7 @@ class BlumMansour(Learner):
         "A tight lower bound and efficient reduction for swap regret. NeurIPS."
     )
 
-    learner: Learner
+    learner: Annotated[Learner, "the bandit to copy, which divides by the probability of its action, such as exp3"]
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         if reason := super().reason_not_to_play(seat):
@@ -145,11 +140,6 @@ class HartMasColell(Learner):
           Q_k = max(0, W_jk - W_jj) / (t - 1)
           p_k = (1 - delta) min(Q_k / mu, 1 / (m - 1)) + delta / m for k other than j; p_j is the rest
           play k ~ p; W_ik += p_i / p_k times the reward from -1 to 1, for every i
-
-    Args:
-        inertia: how strongly it prefers its last action; the theorem needs 1 or more.
-        explore: the share of exploration in the first round.
-        decay: the power of t with which exploration falls; the theorem needs less than 1/4.
     """
 
     name = "hart-mas-colell"
@@ -160,9 +150,9 @@ class HartMasColell(Learner):
         "essays, a Festschrift for Werner Hildenbrand. Springer."
     )
 
-    inertia: Annotated[float, Range(0, open_low=True)] = 1.0
-    explore: Annotated[float, Range(0, 1, open_low=True)] = 1.0
-    decay: Annotated[float, Range(0, 1)] = 0.24
+    inertia: Annotated[Positive, "the preference for its last action; the theorem needs 1 or more"] = 1.0
+    explore: Annotated[PositiveShare, "the share of exploration in the first round"] = 1.0
+    decay: Annotated[Share, "the power of t with which exploration falls; the theorem needs less than 1/4"] = 0.24
 
     def start(self, seat: Seat) -> None:
         self.outcomes = 0

@@ -11,7 +11,7 @@ import numpy as np
 from coebl.backend import exp
 from coebl.core.arrays import Floats, Ints
 from coebl.core.specs import Range
-from coebl.learners.base import Seat, Seen
+from coebl.learners.base import Nonnegative, Seat, Seen
 from coebl.learners.parts import BeliefLearner, Posterior, hedge_rate, regret_matching, regret_of, softmax
 
 
@@ -83,18 +83,14 @@ class _OptimisticHedge(BeliefLearner):
 
 @dataclass
 class _Ots(_OptimisticHedge):
-    """A learner whose optimistic payoffs are the largest of several draws from the posterior.
-
-    Args:
-        draws: the number of draws of each payoff; more are more optimistic.
-    """
+    """A learner whose optimistic payoffs are the largest of several draws from the posterior."""
 
     cites = (
         "Li, Liu, Pu, Liang and Luo (2024). Optimistic Thompson sampling for no-regret learning in unknown games. "
         "arXiv:2402.09456."
     )
 
-    draws: Annotated[int, Range(1)] = 10
+    draws: Annotated[int, Range(1), "the number of draws of each payoff; more are more optimistic"] = 10
 
     def _optimism(self) -> Floats:
         largest: Floats = self.seat.random.normal(self.draws, self.seat.actions).max(axis=1)
@@ -159,19 +155,17 @@ class GpMw(_OptimisticHedge):
     beta that grows with the rounds and is in terms of the information gain; none is declared for the constant beta of
     the authors' program.
 
+    With the kernel "independent", every pair of actions has a separate posterior (UCB-Hedge). With "rbf", pairs with
+    close indices are correlated, with length m/5 over its and k/5 over the opponent's actions; use it if the order of
+    the actions has a meaning. A run then keeps (p q)² numbers, with p and q at most 17 for any number of actions:
+    0.7 MB, and 0.35 ms a round at 32 actions, seventy times the time of "independent".
+
         S_i = 0 for every action
         each round, with eta = sqrt(8 log(m) / T):
           play i ~ softmax(eta S); see j
           u_a = mean_aj + beta deviation_aj by the posterior, clipped to [lo, hi], for every a
           S_a += (u_a - lo) / (hi - lo), for every a
           the posterior learns from the reward of (i, j)
-
-    Args:
-        beta: standard deviations of optimism.
-        kernel: "independent" gives every pair of actions a separate posterior (UCB-Hedge). With "rbf" pairs with close
-            indices are correlated, with length m/5 over its and k/5 over the opponent's actions; use it if the order of
-            the actions has a meaning. A run then keeps (p q)² numbers, with p and q at most 17 for any number of
-            actions: 0.7 MB, and 0.35 ms a round at 32 actions, seventy times the time of "independent".
     """
 
     name = "gp-mw"
@@ -181,8 +175,8 @@ class GpMw(_OptimisticHedge):
         "NeurIPS."
     )
 
-    beta: Annotated[float, Range(0)] = 2.0
-    kernel: Literal["independent", "rbf"] = "independent"
+    beta: Annotated[Nonnegative, "standard deviations of optimism"] = 2.0
+    kernel: Annotated[Literal["independent", "rbf"], "the covariance of payoffs"] = "independent"
 
     def cost(self, actions: int, opponent_actions: int) -> float:
         usual = super().cost(actions, opponent_actions)

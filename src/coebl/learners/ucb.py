@@ -11,7 +11,7 @@ import numpy as np
 from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
-from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.base import Learner, Nonnegative, Seat, Seen
 from coebl.learners.parts import BeliefLearner, Tally, log_of_pairs, normalised, pure
 
 
@@ -19,15 +19,13 @@ from coebl.learners.parts import BeliefLearner, Tally, log_of_pairs, normalised,
 class Ucb(BeliefLearner):
     """UCB for matrix games (O'Donoghue, Lattimore and Osband 2021, Algorithm 1).
 
-    Each round it plays the maximin strategy of an upper confidence bound on every entry of the payoff matrix.
+    Each round it plays the maximin strategy of an upper confidence bound on every entry of the payoff matrix. The paper
+    leaves open which of several: "first" prefers the actions of lowest index (see `coebl.solver.maximin`), "random"
+    draws a new preference over actions every round.
 
         each round, with L = log(2 T² m k), n_ij the visits of a pair and mean_ij its mean reward (0 if unvisited):
           B_ij = mean_ij + sqrt(2 L / max(1, n_ij))
           play i ~ maximin(B); see j and the reward; update n_ij and mean_ij
-
-    Args:
-        ties: the choice among several maximin strategies, which the paper leaves open. "first" prefers the actions
-            of lowest index (see `coebl.solver.maximin`); "random" draws a new preference over actions every round.
     """
 
     name = "ucb"
@@ -38,7 +36,7 @@ class Ucb(BeliefLearner):
     colour = 1
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
 
-    ties: Literal["first", "random"] = "first"
+    ties: Annotated[Literal["first", "random"], "the choice among several maximin strategies"] = "first"
 
     def start(self, seat: Seat) -> None:
         self.tally = Tally(seat, self.forgetting)
@@ -121,9 +119,6 @@ class FictitiousPlay(BeliefLearner):
           B_ij = mean_ij + sqrt(c log(t + 1) / n_ij), but at most the top of the known range, which is B_ij if n_ij = 0
           play the i with the largest sum of f_j B_ij, with equal chances if there are several
           see j and the reward; update n_ij, mean_ij and f_j
-
-    Args:
-        c: the size of the optimism.
     """
 
     name = "fictitious-play"
@@ -134,7 +129,7 @@ class FictitiousPlay(BeliefLearner):
         "allocation. Bonus: Auer, Cesa-Bianchi and Fischer (2002). Machine Learning 47."
     )
 
-    c: Annotated[float, Range(0)] = 2.0
+    c: Annotated[Nonnegative, "the size of the optimism"] = 2.0
 
     def start(self, seat: Seat) -> None:
         self.tally = Tally(seat, self.forgetting)
@@ -166,9 +161,6 @@ class ExploreThenCommit(Learner):
 
         in rounds 1 .. visits m k: play every action once in m rounds, in a new random order; update mean_ij
         then: play maximin(mean) in every round
-
-    Args:
-        visits: the average visits to each pair of actions before it commits.
     """
 
     name = "explore-then-commit"
@@ -180,7 +172,7 @@ class ExploreThenCommit(Learner):
         "Dimitrakakis (2025). Two-player zero-sum games with bandit feedback. arXiv:2506.14518."
     )
 
-    visits: Annotated[int, Range(1)] = 5
+    visits: Annotated[int, Range(1), "the average visits to each pair of actions before it commits"] = 5
 
     def start(self, seat: Seat) -> None:
         self.tally = Tally(seat)

@@ -18,8 +18,10 @@ import numpy as np
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
-from coebl.learners.base import Seat
+from coebl.learners.base import PositiveShare, Seat
 from coebl.learners.evolution.breeding import Generation, Judge
+
+Judged = Annotated[Judge, "the matrices by which fitness is measured"]
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,9 @@ class Elitist(Selection):
     With one policy and one mutant that is the paper's Algorithm 1, lines 7 to 10: the new policy if it is strictly
     fitter, else the previous one. Judged by the mutants, the new policy maximises the very fitness by which it is
     compared, and almost surely no other does, so it always survives.
-
-    Args:
-        judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
     """
 
-    judge: Judge = "mutants"
+    judge: Judged = "mutants"
 
     def __call__(self, generation: Generation) -> Ints:
         return _fittest(generation.fitness(self.judge), generation.size)
@@ -77,12 +76,9 @@ class Comma(Selection):
     It needs more mutants than policies: with as many, it is the same as "none". For bit strings there are theorems on a
     threshold that lambda/mu, or the k of a tournament, has to exceed, and that grows with the rate of mutation (Lehre,
     "Negative drift in populations", 2010, and "Fitness-levels for non-elitist populations", 2011).
-
-    Args:
-        judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
     """
 
-    judge: Judge = "means"
+    judge: Judged = "means"
 
     def __call__(self, generation: Generation) -> Ints:
         first = generation.young[0]
@@ -92,15 +88,10 @@ class Comma(Selection):
 @SELECTIONS.add("tournament")
 @dataclass(frozen=True)
 class Tournament(Selection):
-    """For each place, the fittest of k new ones that are drawn, so less fit policies have a chance too.
+    """For each place, the fittest of k new ones that are drawn, so less fit policies have a chance too."""
 
-    Args:
-        k: the number of policies that are drawn for a place.
-        judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
-    """
-
-    k: Annotated[int, Range(1)] = 2
-    judge: Judge = "means"
+    k: Annotated[int, Range(1), "the number of policies that are drawn for a place"] = 2
+    judge: Judged = "means"
 
     def __call__(self, generation: Generation) -> Ints:
         drawn = _drawn(generation, self.k)  # (runs, size, k)
@@ -119,14 +110,11 @@ class Dominance(Selection):
     matrix B, (x1, y1) dominates (x2, y2) if x1'B y2 >= x1'B y1 >= x2'B y1. After PDCoEA (Lehre, "Runtime analysis of
     competitive co-evolutionary algorithms for maximin optimisation of a bilinear function", 2022), which draws x and y
     from separate populations.
-
-    Args:
-        judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
     """
 
     pairs = True
 
-    judge: Judge = "means"
+    judge: Judged = "means"
 
     def __call__(self, generation: Generation) -> Ints:
         parents, new = generation.parents, generation.new
@@ -169,8 +157,8 @@ class Population(Component):
     array([[0.75, 0.25]])
     """
 
-    size: Annotated[int, Range(1, 10**6)] = 1  # of the survivors
-    mutants: Annotated[int, Range(1, 10**6)] = 1  # bred in a round
+    size: Annotated[int, Range(1, 10**6), "mu, the number of policies that survive a round"] = 1
+    mutants: Annotated[int, Range(1, 10**6), "lambda, the number of mutants that are bred and solved in a round"] = 1
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
         """Return the policy that the seat plays, (runs, m), from policies, (runs, size, m), and the one before."""
@@ -188,17 +176,10 @@ POPULATIONS = Registry("population", "populations", base=Population)
 @POPULATIONS.add("pool")
 @dataclass(frozen=True)
 class Pool(Population):
-    """Policies whose mean, or one of which, is played. The defaults are the paper's: one policy and one mutant.
+    """Policies whose mean, or one of which, is played. The defaults are the paper's: one policy and one mutant."""
 
-    Args:
-        size: mu, the number of policies that survive a round.
-        mutants: lambda, the number of mutants that are bred and solved in a round.
-        play: the mean of the policies, or one of them, drawn in every round.
-        turnover: the share of the played policy that a round replaces; below 1, it is a moving average.
-    """
-
-    play: Literal["mean", "draw"] = "mean"
-    turnover: Annotated[float, Range(0, 1, open_low=True)] = 1.0
+    play: Annotated[Literal["mean", "draw"], "the mean of the policies, or one of them, drawn in every round"] = "mean"
+    turnover: Annotated[PositiveShare, "the share of the played policy that a round replaces"] = 1.0
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
         new: Floats
@@ -217,12 +198,9 @@ class Hosts(Pool):
 
     The fitness of a policy is the least that it earns against a parasite. So a selection, other than "none", prefers
     policies that do well where the opponent is good, even if they do badly elsewhere.
-
-    Args:
-        parasites: the number of the opponent's actions that count.
     """
 
-    parasites: Annotated[int, Range(1)] = 3
+    parasites: Annotated[int, Range(1), "the number of the opponent's actions that count"] = 3
 
     def rivals(self, seat: Seat) -> Parasites:
         return Parasites(seat, self.parasites)

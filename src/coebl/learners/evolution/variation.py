@@ -17,8 +17,8 @@ from coebl.backend import cos_of_turns, exp, expm1, log1p
 from coebl.core.arrays import Floats
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
-from coebl.learners.base import Seat
-from coebl.learners.parts import Kinship, Tally, inherited_share, prior_variance
+from coebl.learners.base import Nonnegative, PositiveShare, Seat, Share
+from coebl.learners.parts import AssumedNoise, Kinship, OwnShare, Tally, inherited_share, prior_variance
 
 _MOST = 32.0  # of a self-adapting rate, and of its inverse, so that a drift without selection cannot overflow
 
@@ -105,13 +105,9 @@ class Laplace(Gaussian):
 @MUTATIONS.add("student")
 @dataclass(frozen=True)
 class Student(Gaussian):
-    """Heavy tails: Student's t noise, scaled to the deviation of the paper's formula.
+    """Heavy tails: Student's t noise, scaled to the deviation of the paper's formula."""
 
-    Args:
-        freedom: the degrees of freedom; at 2 and below there is no variance.
-    """
-
-    freedom: Annotated[float, Range(2, open_low=True)] = 3.0
+    freedom: Annotated[float, Range(2, open_low=True), "the degrees of freedom; above 2 there is a variance"] = 3.0
 
     def standard(self, seat: Seat, number: int) -> Floats:
         uniform = seat.random.uniform(2, number, seat.actions, seat.opponent_actions)  # Bailey's method (1994)
@@ -122,15 +118,13 @@ class Student(Gaussian):
 @MUTATIONS.add("posterior")
 @dataclass(frozen=True)
 class Posterior(Mutation):
-    """The deviation of a posterior with prior variance v, as in Thompson sampling: sqrt(v / (1 + n v / noise²)).
+    """The deviation of a posterior, as in Thompson sampling: sqrt(v / (1 + n v / noise²)).
 
-    Args:
-        share: the prior variance v, as a share of h², where h is half the width of the known range.
-        noise: the assumed standard deviation of the noise, relative to the seat's.
+    The prior variance is v = share h², with h half the width of the known range.
     """
 
-    share: Annotated[float, Range(0, 1, open_low=True)] = 1.0
-    noise: Annotated[float, Range(0, open_low=True)] = 1.0
+    share: Annotated[PositiveShare, "the prior variance v, as a share of h²"] = 1.0
+    noise: AssumedNoise = 1.0
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:
         variance = prior_variance(seat, self.share, self.noise)  # in units of the noise's
@@ -143,16 +137,11 @@ class Inherited(Mutation):
     """Kin's mutation, proportional to what a pair inherits: deviation rate sqrt(own) h g.
 
     g = 1 / (1 + n own h² / noise²) is the share that it inherits; h is half the width of the known range.
-
-    Args:
-        rate: multiplies the deviation.
-        own: the share of the payoffs' variance that is a pair's alone; the rest is shared with its relatives.
-        noise: the assumed standard deviation of the noise, relative to the seat's.
     """
 
-    rate: Annotated[float, Range(0)] = 0.5
-    own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
-    noise: Annotated[float, Range(0, open_low=True)] = 1.0
+    rate: Annotated[Nonnegative, "the factor of the deviation"] = 0.5
+    own: OwnShare = 0.5
+    noise: AssumedNoise = 1.0
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:
         variance = prior_variance(seat, self.own, self.noise)
@@ -161,13 +150,9 @@ class Inherited(Mutation):
 
 @dataclass(frozen=True)
 class _Changed(Mutation):
-    """A mutation that changes another one.
+    """A mutation that changes another one."""
 
-    Args:
-        of: the other mutation.
-    """
-
-    of: Mutation = Gaussian()
+    of: Annotated[Mutation, "the other mutation"] = Gaussian()
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:
         return self.of.deviation(seat, count)
@@ -183,13 +168,9 @@ class _Changed(Mutation):
 @MUTATIONS.add("sparse")
 @dataclass(frozen=True)
 class Sparse(_Changed):
-    """Another mutation, applied to each entry with a probability.
+    """Another mutation, applied to each entry with a probability."""
 
-    Args:
-        probability: that an entry is mutated.
-    """
-
-    probability: Annotated[float, Range(0, 1)] = 0.1
+    probability: Annotated[Share, "the probability that an entry is mutated"] = 0.1
 
     def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
         drawn = self.of.draw(seat, None, deviation, number, rate)
@@ -205,12 +186,9 @@ class Adaptive(_Changed):
     A mutant's rate is its parent's times exp(step N(0, 1)), within 1/32 .. 32, and stays with its policy. So rates that
     breed surviving policies become more frequent (Schwefel's self-adaptation). Without a selection, `none`, rates
     drift; a selection that is judged by the mutants themselves favours large rates.
-
-    Args:
-        step: the spread of a mutant's rate around its parent's, on a logarithmic scale.
     """
 
-    step: Annotated[float, Range(0)] = 0.2
+    step: Annotated[Nonnegative, "the spread of a mutant's rate around its parent's, on a logarithmic scale"] = 0.2
 
     @property
     def adapts(self) -> bool:
@@ -266,19 +244,13 @@ class Nothing(Recombination):
 
 @dataclass(frozen=True)
 class _Inheritance(Recombination):
-    """Estimates (1 - g) mean + g (effect of row + effect of column), those of `Kinship`.
-
-    Args:
-        own: the share of the payoffs' variance that is a pair's alone; the rest is shared with its relatives.
-        noise: the assumed standard deviation of the noise, relative to the seat's.
-        clip: if true, the inherited part is clipped to the known range of payoffs.
-    """
+    """Estimates (1 - g) mean + g (effect of row + effect of column), those of `Kinship`."""
 
     relatives: ClassVar[tuple[int, int]]  # 1 if it inherits from its row, and from its column, else 0
 
-    own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
-    noise: Annotated[float, Range(0, open_low=True)] = 1.0
-    clip: bool = False
+    own: OwnShare = 0.5
+    noise: AssumedNoise = 1.0
+    clip: Annotated[bool, "if true, the inherited part is clipped to the known range of payoffs"] = False
 
     def belief(self, seat: Seat, forgetting: float = 1.0) -> Belief:
         rows, columns = ((1 - self.own) * share / sum(self.relatives) for share in self.relatives)
@@ -318,16 +290,12 @@ class Crossover(Recombination):
 
     The parent's matrix is the one for which its policy was optimal. Two new mutants are not crossed: with independent
     entries, the child would have the same distribution.
-
-    Args:
-        by: the parts that are exchanged, "entry" or "row".
-        probability: that a part comes from the parent's matrix.
     """
 
     crosses = True
 
-    by: Literal["entry", "row"] = "entry"
-    probability: Annotated[float, Range(0, 1)] = 0.5
+    by: Annotated[Literal["entry", "row"], "the parts that are exchanged"] = "entry"
+    probability: Annotated[Share, "the probability that a part comes from the parent's matrix"] = 0.5
 
     def cross(self, seat: Seat, mutants: Floats, parents: Floats) -> Floats:
         across = seat.opponent_actions if self.by == "entry" else 1
