@@ -60,7 +60,7 @@ class Fixed(_Still):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.strategy = _mixture(self.name, "strategy", self.strategy)
+        _check_mixture(self.name, "strategy", self.strategy)
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         return super().reason_not_to_play(seat) or _reason_of_length(self.name, "strategy", self.strategy, seat)
@@ -122,17 +122,18 @@ class Switching(Learner):
     def __post_init__(self) -> None:
         super().__post_init__()
         try:
-            parsed = [tuple(map(float, mixture.split("/"))) for mixture in self.mixtures.split("_")]
+            self._mixtures = [tuple(map(float, mixture.split("/"))) for mixture in self.mixtures.split("_")]
         except ValueError:
             raise InputError(
                 f"switching: mixtures is {self.mixtures!r}; accepted: such as 0.5/0.5_1/0, with _ between mixtures."
             ) from None
-        self._mixtures = [_mixture(self.name, f"mixtures[{index}]", mixture) for index, mixture in enumerate(parsed)]
-        starts = [1.0, *self.at]
-        rising = all(before < after == int(after) for before, after in pairwise(starts))
-        if not rising or len(starts) != len(parsed):
+        for index, mixture in enumerate(self._mixtures):
+            _check_mixture(self.name, f"mixtures[{index}]", mixture)
+        rising = all(before < after == int(after) for before, after in pairwise([1.0, *self.at]))
+        number = len(self._mixtures) - 1
+        if not rising or len(self.at) != number:
             raise InputError(
-                f"switching: at is {shorten(self.at)}; accepted: {len(parsed) - 1} round numbers, >= 2 and increasing."
+                f"switching: at is {shorten(self.at)}; accepted: {number} round numbers, >= 2 and increasing."
             )
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
@@ -191,16 +192,13 @@ class BestResponse(Responder):
         return pure(self.seat, self.seat.einsum("ij,rj->ri", self.payoff, opponent_policy).argmax(axis=-1))
 
 
-def _mixture(learner: str, argument: str, strategy: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the strategy as a tuple of floats, which must be probabilities of sum 1."""
-    mixture = tuple(float(probability) for probability in strategy)
+def _check_mixture(learner: str, argument: str, mixture: tuple[float, ...]) -> None:
     total = sum(mixture)
     if not (mixture and min(mixture) >= 0 and abs(total - 1) <= 1e-6):
         raise InputError(
             f"{learner}: {argument} is {shorten(mixture)}, with sum {total:g}; accepted: probabilities, none negative, "
             "of sum 1, such as 0.5/0.5. Divide them by their sum."
         )
-    return mixture
 
 
 def _reason_of_length(learner: str, argument: str, mixture: tuple[float, ...], seat: Seat) -> str | None:
