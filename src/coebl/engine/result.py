@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -11,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.backend import Device
-from coebl.core.arrays import Booleans, Floats, Ints, machine_memory
+from coebl.backend import CPU, Backend, Device
+from coebl.core.arrays import Floats, Ints, machine_memory
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.match import MOST_ROUNDS, Match
 from coebl.engine.table import Table
-from coebl.engine.until import HITS, Hit, HittingTime
+from coebl.engine.until import HITS, Hit, HittingTime, Until
 from coebl.games import AnyGame, DriftingGame, Game, TensorGame
 from coebl.games.equilibria import Distance
 from coebl.metrics import Block, Metric
@@ -187,8 +186,10 @@ def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
     if len(runs) == len(result.seeds):
         return replace(part, replayed=len(runs))
 
-    def merge(all_runs: NDArray[Any], replaced: NDArray[Any], axis: int) -> NDArray[Any]:
-        merged = all_runs.copy()
+    def merge(whole: Any, replaced: Any, axis: int) -> Any:
+        if isinstance(whole, list):
+            return [merge(*pair, axis) for pair in zip(whole, replaced, strict=True)]
+        merged = whole.copy()
         merged[(slice(None),) * axis + (runs,)] = replaced
         return merged
 
@@ -196,13 +197,8 @@ def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
         result,
         replayed=len(runs),
         metrics={name: merge(whole, part.metrics[name], 1) for name, whole in result.metrics.items()},
-        policies=[merge(*pair, 0) for pair in zip(result.policies, part.policies, strict=True)],
-        kept={
-            name: merge(whole, part.kept[name], 0)
-            if name == "counts"
-            else [merge(*pair, 1) for pair in zip(whole, part.kept[name], strict=True)]
-            for name, whole in result.kept.items()
-        },
+        policies=merge(result.policies, part.policies, 0),
+        kept={name: merge(whole, part.kept[name], int(name != "counts")) for name, whole in result.kept.items()},
         seconds={phase: seconds + part.seconds[phase] for phase, seconds in result.seconds.items()},
     )
 
@@ -264,122 +260,114 @@ def sample_policies(
     )
 
 
-class Ends:
-    """The ends of the runs of a batch: times, metrics and policies.
-
-    A run ends when its condition is first met, or after its last round. So its numbers do not depend on the batch.
-    """
-
-    def __init__(self, runs: int, condition: Callable[[Block], Booleans] | None = None) -> None:
-        self._condition = condition  # where it is met, (rounds, runs), by block
-        self.metrics: dict[str, Floats] = {}  # name to (runs,)
-        self.policies: list[Floats] = []  # per seat: (runs, width)
-        self.times = np.full(runs, np.nan)
-
-    @property
-    def open(self) -> Booleans:
-        """True for every run whose condition has not been met: (runs,)."""
-        times: Booleans = np.isnan(self.times)
-        return times
-
-    def put(self, runs: Ints, metrics: dict[str, Floats], policies: Sequence[Floats], times: Floats | float) -> None:
-        """Note the metrics and policies of some runs, and the times at which they met their condition, else NaN."""
-        if not self.policies:
-            self.metrics = {name: np.full(len(self.times), np.nan) for name in metrics}
-            self.policies = [np.zeros((len(self.times), policy.shape[-1])) for policy in policies]
-        for name, values in metrics.items():
-            self.metrics[name][runs] = values
-        for kept, policy in zip(self.policies, policies, strict=True):
-            kept[runs] = policy
-        self.times[runs] = times
-
-    def take(self, block: Block, measures: Sequence[Metric]) -> None:
-        """Note the state of every open run in the first round in which it meets its condition, or in the last."""
-        assert self._condition is not None
-        to_host = block.backend.to_host
-        runs = np.flatnonzero(self.open)
-        met = to_host(self._condition(block))[:, runs]
-        hit = met.any(axis=0)
-        last = np.where(hit, met.argmax(axis=0), block.rounds - 1)
-        metrics = {metric.name: to_host(metric(block))[last, runs] for metric in measures}
-        policies = [to_host(policy)[last, runs] for policy in block.policies]
-        self.put(runs, metrics, policies, np.where(hit, block.first_round + last, np.nan))
-
-    def columns(self, hits: bool = True) -> dict[str, Floats]:
-        """Return the metrics, with those of hitting times if there was a condition, for a result: (1, runs) each."""
-        timed = {HittingTime.name: self.times, Hit.name: (~self.open).astype(np.float64)} if hits else {}
-        return {name: values[None] for name, values in (self.metrics | timed).items()}
-
-
 class Recorder:
-    """Computes the metrics of a simulation block by block, and collects them at the recorded rounds."""
+    """Computes the metrics of a batch of runs block by block, and collects them at the recorded rounds."""
 
     def __init__(
-        self, metrics: Sequence[Metric], rounds: Ints, keep: Collection[Keep], ends: Ends | None = None
+        self, match: Match, metrics: Sequence[type[Metric]], runs: int, rounds: Ints, keep: Collection[Keep] = ()
     ) -> None:
-        self._metrics, self._rounds, self._ends = metrics, rounds, ends
+        self._match, self._rounds = match, rounds
+        self._metrics = [metric(match.game, runs) for metric in metrics]
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
-        self._kept: dict[str, list[list[Floats | Ints]]] = {
-            name: [] for name in keep if name not in ("counts", "beliefs")
-        }
-        self._beliefs: list[list[dict[str, Floats] | None]] | None = [] if "beliefs" in keep else None
+        self._kept: dict[str, list[Any]] = {name: [] for name in keep if name != "counts"}  # by block, then by seat
         self._counts: Any = 0 if "counts" in keep else None  # (runs, m, n)
-        self._last: list[Floats] = []
-        self._seconds = 0.0
+        self._policies: list[Floats] = []  # at the end, per seat: (runs, width)
 
     @property
     def done(self) -> bool:
-        """True if every run has met its condition."""
-        return self._ends is not None and not self._ends.open.any()
+        """True if no further rounds are needed."""
+        return False
 
     def block_end(self, first: int) -> int:
         """Return the last round of a block that begins here: beliefs are those at the end of a block."""
         later = self._rounds[self._rounds >= first]
-        return int(later[0]) if self._beliefs is not None and len(later) else MOST_ROUNDS
+        return int(later[0]) if "beliefs" in self._kept and len(later) else MOST_ROUNDS
 
     def take(self, block: Block, table: Table) -> None:
         """Add the next block, which a table has just played."""
-        started, to_host = time.perf_counter(), block.backend.to_host
-        if self._ends is not None:
-            self._ends.take(block, self._metrics)
-            self._seconds += time.perf_counter() - started
-            return
-        first = block.first_round
+        first, to_host = block.first_round, block.backend.to_host
         inside = self._rounds[(self._rounds >= first) & (self._rounds < first + block.rounds)] - first
         for metric in self._metrics:
             self._recorded[metric.name].append(to_host(metric(block)[inside]))
         if self._counts is not None:
             self._counts = self._counts + _visits(block)
-        self._last = [policy[-1].copy() for policy in block.policies]
+        self._policies = [policy[-1].copy() for policy in block.policies]
         for name, parts in self._kept.items():
-            parts.append([to_host(array.copy()) for array in getattr(block, name)])
-        if self._beliefs is not None and first + block.rounds - 1 in self._rounds:
-            self._beliefs.append(_beliefs(table))
-        self._seconds += time.perf_counter() - started
+            if name != "beliefs":
+                parts.append([to_host(array.copy()) for array in getattr(block, name)])
+            elif first + block.rounds - 1 in self._rounds:
+                parts.append(_beliefs(table))
 
-    def result(self, table: Table) -> Result:
-        """Return the result of the rounds that a table has played."""
-        to_host = table.backend.to_host
+    def result(self, seeds: Sequence[int], seconds: dict[str, float], backend: Backend = CPU) -> Result:
+        """Return the result, with the seconds per phase."""
         kept: dict[str, Any] = {
-            name: [np.concatenate(seat) for seat in zip(*parts, strict=True)] for name, parts in self._kept.items()
+            name: [_stacked(seat) if name == "beliefs" else np.concatenate(seat) for seat in zip(*parts, strict=True)]
+            for name, parts in self._kept.items()
         }
         if self._counts is not None:
-            kept["counts"] = to_host(self._counts)
-        if self._beliefs is not None:
-            kept["beliefs"] = [_stacked(seat) for seat in zip(*self._beliefs, strict=True)]
+            kept["counts"] = backend.to_host(self._counts)
+        columns, classes = self._columns(), {metric.name: type(metric) for metric in self._metrics} | HITS
         return Result(
-            match=table.match,
-            device=table.backend.device,
-            seeds=np.array(table.seeds),
+            match=self._match,
+            device=backend.device,
+            seeds=np.array(seeds),
             rounds=self._rounds,
-            metrics=self._ends.columns()
-            if self._ends
-            else {name: np.concatenate(parts) for name, parts in self._recorded.items()},
-            policies=self._ends.policies if self._ends else [to_host(policy) for policy in self._last],
+            metrics=columns,
+            policies=[backend.to_host(policy) for policy in self._policies],
             kept=kept,
-            seconds=table.seconds | {"metrics": self._seconds},
-            classes={metric.name: type(metric) for metric in self._metrics} | (HITS if self._ends else {}),
+            seconds=seconds,
+            classes={name: classes[name] for name in columns},
         )
+
+    def _columns(self) -> dict[str, Floats]:
+        """Return the metrics by name: (recorded, runs)."""
+        return {name: np.concatenate(parts) for name, parts in self._recorded.items()}
+
+
+class Ends(Recorder):
+    """Records the end of each run: the time, the metrics and the policies when a condition is first met.
+
+    Without a condition, or if it is not met, that is after the last round. So a run does not depend on its batch.
+    """
+
+    def __init__(self, match: Match, metrics: Sequence[type[Metric]], runs: int, until: Until | None) -> None:
+        super().__init__(match, metrics, runs, np.array([match.rounds]))
+        self._condition = None if until is None else until.condition(match.game, runs)  # by block: (rounds, runs)
+        self._values = {metric.name: np.full(runs, np.nan) for metric in metrics}
+        self._times = np.full(runs, np.nan)
+
+    @property
+    def done(self) -> bool:
+        return not np.isnan(self._times).any()
+
+    def put(self, runs: Ints, metrics: dict[str, Floats], policies: Sequence[Floats], times: Floats | float) -> None:
+        """Note the metrics and policies of some runs, and the times at which they met their condition, else NaN."""
+        if not self._policies:
+            self._policies = [np.zeros((len(self._times), policy.shape[-1])) for policy in policies]
+        for name, values in metrics.items():
+            self._values[name][runs] = values
+        for kept, policy in zip(self._policies, policies, strict=True):
+            kept[runs] = policy
+        self._times[runs] = times
+
+    def take(self, block: Block, table: Table) -> None:
+        """Note every open run in the first round in which it meets its condition, or in the last of the block."""
+        assert self._condition is not None
+        to_host = block.backend.to_host
+        runs = np.flatnonzero(np.isnan(self._times))
+        met = to_host(self._condition(block))[:, runs]
+        hit = met.any(axis=0)
+        last = np.where(hit, met.argmax(axis=0), block.rounds - 1)
+        metrics = {metric.name: to_host(metric(block))[last, runs] for metric in self._metrics}
+        policies = [to_host(policy)[last, runs] for policy in block.policies]
+        self.put(runs, metrics, policies, np.where(hit, block.first_round + last, np.nan))
+
+    def _columns(self) -> dict[str, Floats]:
+        columns = {name: values[None] for name, values in self._values.items()}
+        if self._condition is not None:
+            hits = (~np.isnan(self._times)).astype(np.float64)
+            columns |= {HittingTime.name: self._times[None], Hit.name: hits[None]}
+        return columns
 
 
 def _beliefs(table: Table) -> list[dict[str, Floats] | None]:

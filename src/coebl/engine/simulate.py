@@ -20,7 +20,7 @@ from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.match import Match
 from coebl.engine.result import Ends, Keep, Recorder, Result, check_keep, replace_runs
 from coebl.engine.table import Table, blame, deal, seat_at
-from coebl.engine.until import HITS, Until
+from coebl.engine.until import Until
 from coebl.games import AnyGame, Noise, TensorGame, parse_game
 from coebl.games.registry import GameLike
 from coebl.learners import Learner
@@ -110,8 +110,9 @@ def simulate(
     block_rounds = check_integer("block_rounds", block_rounds, 1)
 
     def recorder(runs: int) -> Recorder:  # no reference to it here: its arrays are freed if memory runs out
-        ends = None if condition is None else Ends(runs, condition.condition(match.game, runs))
-        return Recorder([kind(match.game, runs) for kind in kinds], recorded, keep, ends)
+        if condition is not None:
+            return Ends(match, kinds, runs, condition)
+        return Recorder(match, kinds, runs, recorded, keep)
 
     with backend.computing(), _report_memory(match, seed_list, backend):
         backend.defer_failures(len(seed_list))
@@ -164,10 +165,13 @@ def _play(
 ) -> tuple[Result, Ints]:
     """Return the result of a table, and the runs to be replayed: all of them, if they become too many."""
     rounds, runs = table.match.rounds, len(table.seeds)
-    first = 1
+    first, seconds = 1, 0.0  # of the metrics
     while first <= rounds:
         length = min(block_rounds, rounds + 1 - first, table.steady(first), recorder.block_end(first) + 1 - first)
-        recorder.take(table.play(first, length), table)
+        block, started = table.play(first, length), time.perf_counter()
+        recorder.take(block, table)
+        seconds += time.perf_counter() - started
+        del block  # its memory is free for the next one
         unsolved = table.backend.unsolved()
         if len(unsolved) > _MOST_REPLAYED * runs:
             unsolved = np.arange(runs)
@@ -177,7 +181,7 @@ def _play(
             progress(first - 1)
         if recorder.done:
             break
-    return recorder.result(table), unsolved
+    return recorder.result(table.seeds, table.seconds | {"metrics": seconds}, table.backend), unsolved
 
 
 @contextmanager
@@ -213,7 +217,6 @@ class _Search:
                 )
         self.match, self.metrics = match, metrics
         self.seeds, self.places = seeds, np.arange(len(seeds))  # of the runs, and their indices among all
-        self.ends = Ends(len(seeds))  # of all runs
         self.seat = seat_at(match.game, 0, search, seeds, match.rounds)
         draw = match.game.noise.draw
         self.noise = CPU.stream(seeds, NATURE, "noise", lambda random, out: np.copyto(out, draw(random, out.size)))
@@ -225,29 +228,19 @@ class _Search:
 
     def play(self, until: Until | None, progress: Callable[[int], None] | None) -> Result:
         """Search until every run has ended; a query is a round."""
-        started, match, seeds = time.perf_counter(), self.match, np.array(self.seeds)
-        if until is not None and (reason := until.reason_undefined(match.game)):
-            raise InputError(reason)
+        started, match, seeds = time.perf_counter(), self.match, self.seeds
+        ends = Ends(match, self.metrics, len(seeds), until)
         done, reported = 0, 0
         while self.seeds and (queries := self.step(done)):
             done += queries
             if until is not None and (found := self.found(until)).any():
-                self.end(found, done)
+                self.end(ends, found, done)
             if progress is not None and done - reported > match.rounds // _REPORTS:
                 reported = done
                 progress(done)
         if self.seeds:
-            self.end(np.ones(len(self.seeds), bool), np.nan)
-        return Result(
-            match=match,
-            seeds=seeds,
-            rounds=np.array([match.rounds]),
-            metrics=self.ends.columns(hits=until is not None),
-            policies=self.ends.policies,
-            kept={},
-            seconds={"search": time.perf_counter() - started},
-            classes={metric.name: metric for metric in self.metrics} | (HITS if until else {}),
-        )
+            self.end(ends, np.ones(len(self.seeds), bool), np.nan)
+        return ends.result(seeds, {"search": time.perf_counter() - started})
 
     def step(self, done: int) -> int:
         """Let the search ask once, and return the number of queries; 0 if these would be too many rounds."""
@@ -293,11 +286,11 @@ class _Search:
             found = row & column
         return found
 
-    def end(self, ended: Booleans, time: float) -> None:
+    def end(self, ends: Ends, ended: Booleans, time: float) -> None:
         """Note the metrics and policies of the runs that have ended, (runs,), and continue with the others."""
         block = self._block()
         metrics = {metric.name: metric(self.game, len(self.seeds))(block)[0][ended] for metric in self.metrics}
-        self.ends.put(self.places[ended], metrics, [policy[0][ended] for policy in block.policies], time)
+        ends.put(self.places[ended], metrics, [policy[0][ended] for policy in block.policies], time)
         kept = np.flatnonzero(~ended)
         self.places, self.seeds = self.places[kept], [self.seeds[run] for run in kept]
         if self.seeds:
