@@ -1,4 +1,4 @@
-"""Made-up results for tests of claims: a source of curves from a function that gives the runs of a match."""
+"""Made-up results for tests of claims: curves from a function that returns the runs of a match."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ class MadeRuns(NamedTuple):
 
 
 class MadeCurves:
-    """What judges ask of results, on top of `matches()` and `runs(game, row, column, metric)` of a subclass."""
+    """The interface of results that judges use; subclasses have `matches()` and `runs(game, row, column, metric)`."""
 
     metrics = ("pseudo_regret", "regret", "tv", "exploitability", "average_exploitability")
 

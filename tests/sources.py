@@ -1,6 +1,6 @@
 """Inputs that several tests share: words of a command, and custom Python files."""
 
-PLAY = ["match", "--game", "rps", "--row", "ucb", "--column", "ucb"]  # a later --row counts
+PLAY = ["match", "--game", "rps", "--row", "ucb", "--column", "ucb"]  # a later --row overrides this one
 
 MINE = """
 from dataclasses import dataclass

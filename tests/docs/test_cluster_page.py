@@ -1,4 +1,4 @@
-"""The commands and scripts of the page on clusters work, on one machine."""
+"""The commands and scripts of the page on clusters, run on one machine."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def test_its_scripts_are_bash():
     for script in (*COMMANDS, FILES["study.sbatch"]):
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
     head, _, _ = FILES["study.sbatch"].partition("set -euo")
-    assert re.fullmatch(r"#!/bin/bash\n(?:#SBATCH --[\w-]+=\S+\n)+", head), "SLURM reads options at the top alone"
+    assert re.fullmatch(r"#!/bin/bash\n(?:#SBATCH --[\w-]+=\S+\n)+", head), "SLURM reads options only at the top"
 
 
 @pytest.mark.slow

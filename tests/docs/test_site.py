@@ -35,7 +35,7 @@ def test_every_public_name_and_parameter_is_documented(generators):
 
 
 def test_a_gap_is_found(generators):
-    """The check can fail."""
+    """Gaps are reported."""
     from public import missing_in_function
 
     def play(rounds, seeds):
@@ -111,7 +111,7 @@ def faults_of_snippets(text: str) -> list[str]:
 
 
 def test_every_snippet_of_a_page_includes_a_file():
-    """Ruff formats what is fenced as Python, and would take the marker for arithmetic: `--8 < --"file"`."""
+    """Ruff formats blocks that are fenced as Python, and would read the marker as arithmetic: `--8 < --"file"`."""
     pages = {page: page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md")}
     assert sum('--8<-- "' in text for text in pages.values()) >= 2
     assert {page: faults_of_snippets(text) for page, text in pages.items() if faults_of_snippets(text)} == {}
@@ -221,7 +221,7 @@ def test_formulas_are_typeset(generators):
 
 
 def ascii_formulas(text: str) -> list[str]:
-    """Return what looks like a formula in the prose of a page."""
+    """Return the strings in the prose of a page that look like formulas."""
     prose = re.sub(r"^```.*?^```|\$`[^`]*`\$|`[^`]*`|^ {4}.*$", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"\b[a-zA-Z]_[a-z]\b|\bsqrt\(|\b[A-Za-z\d]\^[\da-zA-Z(]", prose)
 

@@ -23,7 +23,7 @@ def test_a_learner_has_the_slot_that_its_class_declares():
         colour, dashes = PALETTE[LEARNERS[name].factory.colour]
         assert found[name][:2] == (colour, dashes)
     assert found["mine.py:Mine"][:2] == PALETTE[FIRST_FREE]
-    assert list(found) == ["coebl", "ucb", "exp3-ix", "mine.py:Mine"], "slot by slot"
+    assert list(found) == ["coebl", "ucb", "exp3-ix", "mine.py:Mine"], "in the order of the slots"
 
 
 def test_the_look_of_a_learner_does_not_depend_on_the_others():
@@ -70,7 +70,7 @@ def test_variants_share_a_colour_and_not_a_symbol(base):
     assert plain.symbol == ""
     assert other.symbol != ""
     alone = learner_style(f"{base}-as-released")
-    assert alone == learner_style(base), "by itself it is plain"
+    assert alone == learner_style(base), "alone, it has no symbol"
 
 
 def test_settings_have_symbols_and_the_look_of_the_learner():

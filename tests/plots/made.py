@@ -24,7 +24,7 @@ def frame(runs, metric):
 
 
 class Made:
-    """Results with skewed numbers and drift, different for every match and metric; `change` may put others in."""
+    """Results with skewed numbers and drift, different for every match and metric; `change` may replace them."""
 
     def __init__(self, *matches, rounds=40, every=5, seeds=7, change=None):
         self.listed = list(matches)

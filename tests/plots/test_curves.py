@@ -1,4 +1,4 @@
-"""Curves: the axes show what an obvious computation gives."""
+"""Curves: the axes show the numbers of a direct computation."""
 
 import math
 

@@ -43,7 +43,7 @@ def test_custom_learners_and_metrics_have_the_titles_and_colours_of_their_classe
 
 
 def record(learners, metrics):
-    """What is stored about learners and metrics."""
+    """A record with descriptions of learners and metrics."""
     infos = {
         spec: naming.LearnerWords(colour=colour, title=title, kind="bandit", parameters=parameters)
         for spec, (title, colour, parameters) in learners.items()
@@ -104,5 +104,5 @@ def test_a_sweep_of_a_custom_learner_shows_the_default_that_its_cells_store():
     titles = naming.learner_titles(specs, known).values()
     assert [title.replace("\u00a0", " ") for title in titles] == ["Mine, rate = 0.1", "Mine, rate = 2", "UCB"]
     assert list(spelled_out(specs, known).values()) == ["mine.py:Mine:rate=0.1", "mine.py:Mine:rate=2", "ucb"]
-    assert list(spelled_out(specs).values()) == specs  # of older cells
+    assert list(spelled_out(specs).values()) == specs  # older cells store no defaults
     assert list(spelled_out(["mine.py:Mine", "ucb"], known).values()) == ["mine.py:Mine", "ucb"]

@@ -27,7 +27,7 @@ def heat_map_of(means, half=1.04, rows=None):
         plots.plot_heat_map(data, "pseudo_regret", shown, alike=cells.values())
         for data in (table, table.filter(table["round"] == table["rounds"]).drop("round"))
     ]
-    assert len({str([text.get_text() for text in ax.texts]) for ax in axes}) == 1  # the last rounds alone will do
+    assert len({str([text.get_text() for text in ax.texts]) for ax in axes}) == 1  # last rounds are enough
     return axes[0]
 
 

@@ -1,4 +1,4 @@
-"""Plots of hitting times: what is drawn is what was measured."""
+"""Plots of hitting times show the measured times."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The pictures of policies: where the marks are, and what is rejected."""
+"""Pictures of policies: the places of the marks, and rejected results."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_the_marks_of_a_triangle_are_the_policy_the_average_and_the_equilibrium_
             assert found["average so far"][0] == pytest.approx(corners_by_hand(played.mean(axis=0)))
             assert found["equilibrium"][0] == pytest.approx(corners_by_hand(star))
             assert found["trail"][-1] == pytest.approx(corners_by_hand(played[-1]))
-    figure.canvas.draw()  # names of any content
+    figure.canvas.draw()  # any characters in names can be drawn
 
 
 def test_a_square_has_both_policies_in_one_point():

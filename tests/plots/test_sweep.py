@@ -1,4 +1,4 @@
-"""Sweeps: a metric against the number in which settings differ, the default and the best value."""
+"""Sweeps: a metric by the number in which settings differ, with the default and the best value."""
 
 import statistics
 

@@ -166,7 +166,7 @@ def make_page(results, path, *, about=None, **options):
 
 
 def start_browser(folder):
-    """Chromium as it is installed here, with an empty profile; nothing is downloaded."""
+    """Start the installed Chromium with an empty profile; nothing is downloaded."""
     pytest.importorskip("selenium", reason="no selenium here: pip install selenium")
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (chromium and driver):
@@ -192,7 +192,7 @@ class Page:
         driver.get_log("browser")
         driver.get(path.as_uri() + address)
         self.settle()
-        if self.script("return localStorage.length"):  # shared by all files: start from nothing
+        if self.script("return localStorage.length"):  # all files share it: clear it
             self.script("localStorage.clear()")
             driver.refresh()
             self.settle()
@@ -232,7 +232,7 @@ class Page:
         found.click()
 
     def choose(self, selector, text):
-        """Choose an option by its text, in which spaces may be of either kind."""
+        """Choose an option by its text, with plain spaces."""
         from selenium.webdriver.support.ui import Select
 
         select = Select(self.find(selector))
@@ -249,7 +249,7 @@ class Page:
         self.wait("return document.documentElement.dataset.drawn && !document.documentElement.dataset.busy")
 
     def drawn(self, figure):
-        """Wait until a chart is drawn as was last chosen."""
+        """Wait until a chart shows the latest choice."""
         self.wait(f"const c = document.getElementById('{figure}-chart'); return Boolean(c.view) && !c.dataset.stale")
 
     def rows(self, figure, data):
@@ -279,7 +279,7 @@ class Page:
         )
 
     def strings(self, figure):
-        """All that is written in a chart."""
+        """All strings in a chart."""
         self.settle()
         return self.script(
             f"return [...document.querySelectorAll('#{figure}-chart :is(text, tspan)')].map(text => text.textContent)"
@@ -297,7 +297,7 @@ class Page:
         return [learner["spec"] for learner in self.data["learners"]].index(spec)
 
     def keep_downloads(self):
-        """Catch what is saved, instead of letting the browser ask where to."""
+        """Keep saved files in the page, instead of opening a dialog."""
         self.script(
             "window.kept = []; URL.createObjectURL = (blob) => { window.kept.push(blob); return 'blob:kept'; };"
             "HTMLAnchorElement.prototype.click = function () { window.keptName = this.download; };"
@@ -319,7 +319,7 @@ def name_of(spec):
 
 
 def check_lines(page, source, figure, game, pairs, metric):
-    """The figure shows these matches, with these numbers at every round."""
+    """Check that the figure shows these matches, with the right means at every round."""
     found = page.traces(figure)
     assert set(found) == {name_of(row) for row, _ in pairs}
     for row, column in pairs:

@@ -1,4 +1,4 @@
-"""What the tests of the page as a text share: how to write one, and how to read what it holds."""
+"""Helpers for tests of the page's HTML: write a page, and read its content."""
 
 import html.parser
 import json

@@ -1,4 +1,4 @@
-"""What comes first on the page in a browser: the answer, heat maps, claims by address; and how it is shared."""
+"""The top of the page in a browser: the answer, heat maps and claims; also links, pictures and print."""
 
 import re
 from itertools import pairwise
@@ -50,7 +50,7 @@ def test_the_answer_and_what_is_left_out_come_first(answer):
     assert answer.text(".numbers") == "It loses 1 of 2 matches that were run (3 in all)."
     assert answer.text(".scores b") == "plain"
     assert answer.find(".score").get_attribute("aria-label") == "0 hold, 1 undecided, 1 fail"
-    assert answer.text(".score").split() == ["1", "1"], "what does not occur has no bar"
+    assert answer.text(".score").split() == ["1", "1"], "an outcome that does not occur has no bar"
     assert answer.all(".score")[1].text == "not run"
     assert "Left out: 2 games. For all of it: coebl reproduce" in answer.text(".banner")
     assert answer.text("#citation-text") == "@misc{demo}"
@@ -60,7 +60,7 @@ def test_every_number_of_a_claim_has_its_subject(answer):
     cell = answer.all(".claim")[2].find_element("css selector", "td")
     assert cell.text == "fails 1/2", "of those that were run"
     assert cell.find_element("css selector", ".found").get_attribute("title").startswith("ucb on rps: the mean 0.005")
-    assert cell.size["height"] <= 29, "a line each"
+    assert cell.size["height"] <= 29, "it fits a line"
     strip = cell.find_element("css selector", ".strip")
     assert strip.get_attribute("aria-label") == "2 checks: 1 fails, 1 undecided"
     heights = answer.script("return [...arguments[0].children].map(bar => bar.getBoundingClientRect().height)", strip)
@@ -152,7 +152,7 @@ def test_an_address_opens_a_claim(driver, path):
     assert page.find(".claim-button[data-claim='C9']").get_attribute("aria-expanded") == "true"
     assert page.find(".claim-button[data-claim='C1']").get_attribute("aria-expanded") == "false"
     page = Page(driver, path, address="#%E0%A4%A")
-    assert page.text("h1") == "Answers", "an address that is none does no harm"
+    assert page.text("h1") == "Answers", "a malformed address does no harm"
 
 
 def test_the_slider_and_the_switches(answer, source):
@@ -179,11 +179,11 @@ def test_the_slider_and_the_switches(answer, source):
     assert [box.is_selected() for box in boxes] == [True], "the switch follows the slider"
     boxes[0].click()
     assert shown()["Exp3"] is not None
-    assert answer.text("#rate-title") == "COEBL, c = 8 (run: c = 2, 8)", "and the slider it"
+    assert answer.text("#rate-title") == "COEBL, c = 8 (run: c = 2, 8)", "and the slider follows the switch"
     assert answer.script("return document.activeElement.dataset.replaces") == str(answer.place("coebl:c=2"))
     answer.choose("#family", "Rock-paper-scissors")
     [box] = answer.all("#switches input")
-    assert (box.is_selected(), box.is_enabled()) == (True, False), "it plays that part without a switch"
+    assert (box.is_selected(), box.is_enabled()) == (True, False), "it has that role without a switch"
 
 
 def test_a_saved_picture_has_its_title_and_colours(answer):
@@ -258,7 +258,7 @@ def test_without_scripts_there_are_tables(tmp_path):
     games = [text.replace("\u00a0", " ") for text in re.findall(r"<caption>(.*?)</caption>", table)]
     assert games == ["Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3"]
     assert table.count("<tr><td>") == sum(row != column for _, row, column in MATCHES)
-    assert "Ranking" in text, "an ordinary study opens on who beats whom"
+    assert "Ranking" in text, "an ordinary study begins with the ranking"
     assert "<td>best response</td>" not in text, "it sees more than the others"
     assert "Left out, since they see more than a bandit does: best response." in text
     assert re.search(r"comes first of 4 learners|share the first place|is shown to beat another", text)

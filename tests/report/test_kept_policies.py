@@ -1,4 +1,4 @@
-"""Policies that a study keeps: those of the first seed, small, never instead of other runs, and on the page."""
+"""Kept policies of a study: of the first seed, in little space, in addition to other runs, and on the page."""
 
 import pytest
 
@@ -27,7 +27,7 @@ TEXT = PLAIN.replace("[match-ups]", 'keep = ["policies"]\n[match-ups]')
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept") / "results"
-    assert go(TEXT, folder).finished == 18 + 6  # none of 17 actions is kept
+    assert go(TEXT, folder).finished == 18 + 6  # no policies of 17 actions are kept
     return folder
 
 
@@ -92,7 +92,7 @@ def test_the_page_replays_kept_policies(driver, folder):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
     driver.refresh()
     page.settle()
-    assert (page.text("#round"), page.text("#play")) == ("round 1 of 200", "Play"), "until it is seen"
+    assert (page.text("#round"), page.text("#play")) == ("round 1 of 200", "Play"), "until it is visible"
     page.script("document.getElementById('replay').scrollIntoView()")
     page.wait("return document.getElementById('play').textContent === 'Pause'")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

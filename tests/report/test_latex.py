@@ -1,4 +1,4 @@
-"""LaTeX tables: a line per game and opponent, the best mean in bold, and no character that LaTeX would read."""
+"""LaTeX tables: a line per game and opponent, the best mean in bold, and escaped characters."""
 
 import re
 
@@ -21,7 +21,7 @@ def test_the_best_mean_of_a_line_is_bold():
     head, against_exp3, itself = lines(latex_tables(rows))
     assert head == "Game & Opponent & COEBL, c~=~2 & Exp3 & UCB"
     assert against_exp3 == r"Diagonal, n~=~2 & Exp3 & $7.000 \pm 0.020$ & -- & $\mathbf{-12.3 \pm 1.5}$"
-    assert itself == r"Diagonal, n~=~2 & itself & -- & $3.00 \pm 0.25$ & --", "nobody wins alone"
+    assert itself == r"Diagonal, n~=~2 & itself & -- & $3.00 \pm 0.25$ & --", "a single mean is not bold"
 
 
 def test_there_is_a_table_per_metric_with_its_title_and_titles_are_escaped():

@@ -78,7 +78,7 @@ def test_checks_name_learners_and_games_as_the_charts_do(tmp_path):
     assert "For n ≥ 4 it wins." in text
     assert "the mean is −3" in text
     [found] = embedded(text, "data")["verdicts"][0]["checks"]
-    assert found["subject"] == subject, "what is downloaded has the spec"
+    assert found["subject"] == subject, "the download has the spec"
 
 
 def test_the_page_ranks_as_the_terminal_does(tmp_path):
@@ -101,7 +101,7 @@ def test_the_page_ranks_as_the_terminal_does(tmp_path):
 
 
 def check_winners(text, pairings):
-    """The page names the winners of these pairings, and no others."""
+    """Check that the page names the winners of these pairings, and no others."""
     data = embedded(text, "data")
     specs = [learner["spec"] for learner in data["learners"]]
     tested = {(one.game, frozenset((one.first, one.second))): one.winner for one in pairings}

@@ -1,4 +1,4 @@
-"""What notebooks show of games, results and comparisons: well-formed, small, with the right numbers, safe."""
+"""HTML of games, results and comparisons in notebooks: well-formed, small, correct and safe."""
 
 import xml.etree.ElementTree as ET
 
@@ -14,7 +14,7 @@ HOSTILE = "<script>alert('x')</script>\"&\n\x07"
 
 
 def shown(thing, most=30_000):
-    """The elements of what a notebook shows; HTML that is XML too has no open ends."""
+    """The elements of the HTML of an object; parsing it as XML shows that every tag is closed."""
     html = thing._repr_html_()
     assert "<script" not in html
     assert len(html) < most

@@ -1,4 +1,4 @@
-"""The page as a text: its numbers are right, and its learners and metrics look and read as they do elsewhere."""
+"""The data of the page: right numbers, and the same titles and looks as in figures."""
 
 import math
 import re
@@ -106,7 +106,7 @@ def test_the_caller_chooses_the_first_metrics(tmp_path):
     names = [metric["name"] for metric in data["metrics"]]
     assert names == ["tv", "pseudo_regret", "regret", "absolute_pseudo_regret", "exploitability"]
     assert names[data["tableMetric"]] == "pseudo_regret"
-    assert names.index("regret") == 2 > names.index("pseudo_regret"), "the table has the first that has a sign"
+    assert names.index("regret") == 2 > names.index("pseudo_regret"), "the table has the first signed metric"
 
 
 def test_learners_that_see_more_than_bandits_are_marked(tmp_path):

@@ -72,7 +72,7 @@ def test_a_folder_shows_what_it_stores(tmp_path, monkeypatch):
 
 
 def store_of(folder, cells):
-    """A folder with these cells run."""
+    """Run these cells in a folder, and return the results."""
     store = Store.create(folder, 'name = "demo"\n')
     for cell in cells:
         store.save(cell, cell.run())
@@ -99,7 +99,7 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
     assert [game["familyTitle"] for game in data["games"]] == ["Rock-paper-scissors"] * 2 + ["Diagonal"] * 2
     assert [game["noiseTitle"] for game in data["games"]] == ["bernoulli", "gaussian"] * 2
     assert [game["actions"] for game in data["games"]] == [[3, 3]] * 2 + [[4, 4]] * 2
-    assert data["presets"][0]["learners"] == [["exp3"], ["exp3"], ["uniform"], ["uniform"]], "by the game alone"
+    assert data["presets"][0]["learners"] == [["exp3"], ["exp3"], ["uniform"], ["uniform"]], "by game, for all noises"
     assert "not shown" not in " ".join(Elements(text).strings)
     found = curves(text)
     assert len(found) == 8

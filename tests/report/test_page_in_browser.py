@@ -1,4 +1,4 @@
-"""The figures of the page in a browser: drawn without errors, and right after every choice."""
+"""The figures of the page in a browser: drawn without errors, and correct after every choice."""
 
 import math
 import re
@@ -22,7 +22,7 @@ def test_it_opens_with_both_figures_drawn(page, source):
 
 
 def test_a_distant_chart_is_drawn_when_it_comes_near(page):
-    """Or while there is nothing else to do, which never happens here."""
+    """Charts are also drawn when the browser is idle, which is disabled here."""
     never = {"source": "window.requestIdleCallback = () => 0"}
     added = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", never)
     try:
@@ -125,14 +125,14 @@ def test_presets(page):
     page.choose("#opponent", "against COEBL, c = 8")
     page.preset(1)
     assert [button.get_attribute("aria-pressed") for button in buttons] == ["false", "true"]
-    assert page.text("#view-title").endswith("against COEBL, c = 2"), "the like of it"
+    assert page.text("#view-title").endswith("against COEBL, c = 2"), "the learner in the same role"
     assert set(page.traces()) == {"UCB"}
     assert page.text("#preset-note") == "every COEBL has c = 2"
     page.choose("#opponent", "against best response")
     page.preset(0)
     assert set(page.traces()) == {name_of("coebl")}, "a best response is in no preset, and stays"
     page.box("coebl").click()
-    assert [button.get_attribute("aria-pressed") for button in buttons] == ["true", "false"], "it is still that one"
+    assert [button.get_attribute("aria-pressed") for button in buttons] == ["true", "false"], "the preset stays"
     assert "Turned off: COEBL, c = 8." in page.text("#preset-note")
 
 
@@ -146,7 +146,7 @@ def test_an_opponent_that_is_chosen_stays(page):
     assert page.text("#view-title") == "Diagonal, n = 3, against COEBL, c = 2"
     page.choose("#opponent", "against COEBL, c = 8")
     page.choose("#family", "Rock-paper-scissors")
-    assert page.text("#view-title").endswith("against COEBL, c = 2"), "who plays that part"
+    assert page.text("#view-title").endswith("against COEBL, c = 2"), "the learner in that role"
 
 
 def test_an_opponent_without_matches_is_named(opened):
@@ -159,7 +159,7 @@ def test_an_opponent_without_matches_is_named(opened):
 def test_a_line_that_is_turned_off_and_on_leaves_the_preset(page, source):
     page.box("ucb").click()
     page.choose("#family", "Diagonal")
-    assert set(page.traces()) == {name_of("coebl"), "Exp3"}, "the preset's c, without what was turned off"
+    assert set(page.traces()) == {name_of("coebl"), "Exp3"}, "the preset's c, without the line that was turned off"
     page.box("ucb").click()
     check_lines(page, source, "growth", "diagonal:n=2", selves("coebl", "ucb", "exp3"), "absolute_pseudo_regret")
     assert not page.find("#preset-note").is_displayed()
@@ -195,7 +195,7 @@ def test_zoom_and_reset(page):
     drag()
     assert page.axis("growth", "x")[1] == pytest.approx([75, 225], abs=5)
     page.box("ucb").click()
-    assert page.axis("growth", "x")[1] == pytest.approx([75, 225], abs=5), "a line less is no reason to zoom out"
+    assert page.axis("growth", "x")[1] == pytest.approx([75, 225], abs=5), "removing a line does not reset the zoom"
     page.box("ucb").click()
     page.click("#growth-reset")
     page.wait("return document.getElementById('growth-reset').disabled")

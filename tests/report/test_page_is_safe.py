@@ -52,7 +52,7 @@ def test_hostile_strings_stay_text(tmp_path, text):
     scripts = [attributes for tag, attributes in found.elements if tag == "script"]
     assert len(scripts) == 3 + 1 + len(embedded(hostile, "data")["games"])  # theme, library, ours; data, games
     joined = "".join(found.strings)
-    assert joined.count(text) >= 10, "it is shown as it is"
+    assert joined.count(text) >= 10, "it is shown unchanged"
     for name in ("data", "game-0", "game-1"):
         start = hostile.index(f'<script type="application/json" id="{name}">')
         block = hostile[hostile.index(">", start) + 1 : hostile.index("</script>", start)]

@@ -58,7 +58,7 @@ def test_names_are_escaped_on_the_page_and_in_notebooks(result, path):
 
 
 def place(page, mark):
-    """Where a mark of the first chart is, in the coordinates of the triangle."""
+    """The place of a mark of the first chart, in the coordinates of the triangle."""
     return page.script(
         f"const c = document.querySelector('#charts .chart'), m = c.querySelector('.{mark}_marks path');"
         "const [x, y] = m.getAttribute('transform').match(/-?[\\d.]+/g).map(Number);"

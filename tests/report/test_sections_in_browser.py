@@ -33,7 +33,7 @@ def test_the_claims_open(page):
 
 
 def test_the_checks_of_a_claim(page):
-    assert page.all(".checks-scroll") == [], "only when they are asked for"
+    assert page.all(".checks-scroll") == [], "only when the claim is opened"
     for _ in range(3):
         page.click(".claim-button[aria-controls='claim-1']")
     [title] = [one.text for one in page.all("#claim-1 .checks h5")]
@@ -51,7 +51,7 @@ def test_the_checks_of_a_claim(page):
 
 
 def expected_words(source, game):
-    """Who wins against COEBL with c = 8 on a game, with Holm's correction over all head-to-heads of the page."""
+    """The winners against COEBL with c = 8 on a game, with Holm's correction over all head-to-heads of the page."""
     duels = [match for match in MATCHES if match[1] != match[2]]
     ends = {match: source.runs(*match, "pseudo_regret").values[-1] for match in duels}
     raw = {match: 2 * min(one_sided_p(end, 0), one_sided_p(end, 0, "less")) for match, end in ends.items()}
@@ -98,7 +98,7 @@ def test_the_sweep_has_its_parameter_on_the_x_axis(page, source):
     rows = page.rows("sweep", "points")
     lost = {row["value"]: row["mean"] for row in rows if row["panel"] == "Pseudo-regret against a best response"}
     named = {row["value"]: row["named"] for row in rows if row["named"]}
-    assert named == {2: "c = 2", 8: "plain, default"}, "the presets, and the value that the learner has by itself"
+    assert named == {2: "c = 2", 8: "plain, default"}, "the presets, and the default"
     ends = {
         spec: source.runs("diagonal:n=2", spec, "best-response", "pseudo_regret").values[-1].mean() for spec in RATED
     }

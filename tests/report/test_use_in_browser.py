@@ -1,4 +1,4 @@
-"""The page in a browser by hand, eye and keyboard, on paper, with hostile names and with a large study."""
+"""Use of the page: themes, keyboard, narrow windows, print, contrast, hostile names, and a large study."""
 
 import re
 
@@ -127,7 +127,7 @@ def test_print(page):
     page.resize(640, 900)
     assert page.script(width) <= 640
     page.emulate()
-    assert page.script("return document.documentElement.dataset.theme") == "dark", "the screen is as it was"
+    assert page.script("return document.documentElement.dataset.theme") == "dark", "the screen is unchanged"
     page.script("localStorage.clear()")
 
 
@@ -223,7 +223,7 @@ def test_a_large_study(driver, full):
     page = Page(driver, full)
     milliseconds = int(page.script("return document.documentElement.dataset.drawn"))
     print(f"{size / 1e6:.1f} MB, drawn after {milliseconds} ms")
-    assert milliseconds < 5000  # under a second on a machine that has nothing else to do
+    assert milliseconds < 5000  # less than a second on an idle machine
     assert len(page.traces()) == 4
     page.preset(1)
     assert len(page.traces()) == 9

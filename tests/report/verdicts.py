@@ -1,4 +1,4 @@
-"""Made-up verdicts of claims, with any words and numbers."""
+"""Made-up verdicts on claims."""
 
 import math
 
