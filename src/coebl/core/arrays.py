@@ -81,14 +81,12 @@ def check_payoff(payoff: ArrayLike) -> Floats:
 def _fault(matrix: Floats) -> str:
     """Return the mistake in an array of payoffs, as the end of a message, or ""."""
     if matrix.ndim != 2:
-        hint = "Pass one matrix per game. To solve a batch of matrices, call maximin."
+        batch = "To solve a batch of matrices, call maximin."
+        hint = f"Pass one matrix per game. {batch}"
         if matrix.ndim < 2:
             hint = "Write a single row as [[1, 2, 3]]."
         elif matrix.ndim == 3 and len(matrix) == 2:
-            hint = (
-                "Pass a pair of matrices, the payoffs of each player, as a tuple: Game((A, B)). To solve a batch of "
-                "matrices, call maximin."
-            )
+            hint = f"Pass a pair of matrices, the payoffs of each player, as a tuple: Game((A, B)). {batch}"
         dimensions = f"{matrix.ndim} dimension{'s' * (matrix.ndim != 1)}"
         return f" has {dimensions}; accepted: a matrix, one row per action of the row player. {hint}"
     if matrix.size == 0:
@@ -109,10 +107,9 @@ def _fault(matrix: Floats) -> str:
 def _why_no_matrix(payoff: Any) -> str:
     """Return why NumPy cannot convert payoffs to an array of floats, as the end of a message."""
     other = f" is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
-    if not isinstance(payoff, (Sequence, np.ndarray)) or isinstance(payoff, str):
+    if not _is_list(payoff):
         return other
-    is_row = [isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) for row in payoff]
-    lengths = {len(row) if known else 0 for row, known in zip(payoff, is_row, strict=True)}
+    lengths = {len(row) if _is_list(row) else 0 for row in payoff}
     if len(lengths) > 1:
         entries = f"{min(lengths)} to {max(lengths)} entries"
         return f" has rows of {entries}; accepted: rows of one length. Fill in the missing entries."
@@ -123,6 +120,10 @@ def _why_no_matrix(payoff: Any) -> str:
             except (TypeError, ValueError):
                 return f"[{i}][{j}] is {shorten(entry)}; accepted: numbers. Replace it with a number."
     return other
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
 
 
 def has_tensors(payoff: object) -> bool:

@@ -135,12 +135,7 @@ class ZeroSumGame(NamedGame):
         raise NotImplementedError
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> tuple[Floats, Floats]:
-        """Return the observed reward of each seat, (runs,).
-
-        Args:
-            actions: per seat: (runs,), or genomes, (runs, n).
-            draw: numbers from `Noise.draw`: (runs,).
-        """
+        """Return the observed reward of each seat, (runs,), given the actions of each seat and a draw of the noise."""
         reward = self.noise.reward(self._paid(*actions), draw, self.payoff_range)
         return reward, -reward
 

@@ -83,15 +83,11 @@ def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
 
 
 def write_game(game: TableGame, path: str | os.PathLike[str]) -> None:
-    """Write a game to a file: .csv, .npy, .json, or .nfg (Gambit's normal form).
+    """Write a game to the file at a path that ends with .csv, .npy, .json, or .nfg (Gambit's normal form).
 
     The payoffs are read back to the last bit. JSON keeps everything; CSV keeps the payoffs and the labels, NFG also the
     name, and NPY only the payoffs. A `TensorGame` is written to JSON or NFG. An existing file is replaced completely or
     not at all.
-
-    Args:
-        game: the game to write.
-        path: the path of the file; its ending selects the format.
 
     >>> import tempfile
     >>> game = Game([[3, 0, 0.1], [1, 2, 1 / 3]], noise="laplace", payoff_range=(-5, 5))

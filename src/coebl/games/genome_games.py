@@ -133,11 +133,7 @@ class _OnesWin(GenomeGame):
 
 
 class Diagonal(_OnesWin, CountGame):
-    """The genome with more ones wins: the sign of |x| - |y|.
-
-    Args:
-        n: the number of genes.
-        **options: the options of `GenomeGame`.
+    """The genome with more ones wins: the sign of |x| - |y|, with n genes and the options of `GenomeGame`.
 
     >>> half = np.full((1, 3), 0.5)
     >>> Diagonal(3).response(0, half), Diagonal(3).expected(half, np.ones((1, 3)))
@@ -152,11 +148,7 @@ class BinaryDiagonal(CountGame):
     """Diagonal as the runtime papers define it: 1 if |x| >= |y|, else 0.
 
     Its value is 1: 1^n wins against everything, so every genome of the column player guarantees the value. The papers
-    search for 1^n, the only undominated genome of each player: it is the target.
-
-    Args:
-        n: the number of genes.
-        **options: the options of `GenomeGame`.
+    search for 1^n, the only undominated genome of each player: it is the target. The options are those of `GenomeGame`.
 
     >>> BinaryDiagonal(3).is_target(1, np.array([[1, 1, 1], [1, 1, 0]]))
     array([ True, False])

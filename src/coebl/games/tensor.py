@@ -103,11 +103,9 @@ class TensorGame(TableGame):
         return len(self.payoffs) if self.noise_between == "independent" else 1
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
-        """Return the observed reward of each seat, (runs,).
+        """Return the observed reward of each seat, (runs,), given the actions of each seat and a draw of the noise.
 
-        Args:
-            actions: per seat: (runs,).
-            draw: numbers from `Noise.draw`: (runs,), or (runs, players) if they are independent.
+        The draw is (runs,), or (runs, players) if the noise is independent.
         """
         played = tuple(actions)
         if self.noise_between == "opposite":
@@ -132,9 +130,7 @@ class TensorGame(TableGame):
     def against(self, seat: int, strategies: Sequence[Floats]) -> Floats:
         """Return the mean payoff of each action of a player against the strategies of the others: (actions,).
 
-        Args:
-            seat: the number of the player, from 0.
-            strategies: per player: (actions,). The player's own strategy is not used.
+        The seat is the number of the player, from 0. Its own entry of the strategies, one per player, is not used.
         """
         payoff = self.payoffs[seat]
         for other in reversed(range(len(self.shape))):  # the axes before it keep their places
