@@ -79,7 +79,7 @@ def from_the_template(monkeypatch, tmp_path):
         text = text.replace(old, new)
     (tmp_path / "a_learner_of_yours.py").write_text(text, "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setitem(LEARNERS._homes, "yours", "a_learner_of_yours:Yours")
+    monkeypatch.setitem(LEARNERS.homes, "yours", "a_learner_of_yours:Yours")
     for known in ("_entries", "_by_factory"):
         monkeypatch.setattr(LEARNERS, known, getattr(LEARNERS, known).copy())
     return "yours"
