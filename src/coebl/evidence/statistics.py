@@ -90,7 +90,7 @@ class Equivalence:
 
 @dataclass(frozen=True)
 class Band:
-    """Means over seeds with Student's intervals, an entry per row of the values.
+    """The mean over seeds with Student's interval, from low to high, for each row of the values.
 
     A row with a value that is not finite is NaN. With a single seed, so are the ends and the sd.
     """
