@@ -39,8 +39,8 @@ def go(study, folder):
     )
 
 
-def command(folder, *options, file="study.toml"):
-    return [sys.executable, "-m", "coebl", "run", file, "--out", "results", *options]
+def command(*options):
+    return [sys.executable, "-m", "coebl", "run", "study.toml", "--out", "results", *options]
 
 
 def wait_for(condition, seconds=60):
@@ -55,14 +55,8 @@ def cells_in(folder):
 
 
 def start(here, *options):
-    return subprocess.Popen(
-        command(here, *options),
-        cwd=here,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command(*options), cwd=here, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
 
 class MatchRuns(NamedTuple):

@@ -1,7 +1,5 @@
 """Progress: the time left is estimated by work, since the longest cells are run first."""
 
-import multiprocessing
-
 import pytest
 
 from coebl.study import parse_study, workers
@@ -30,12 +28,6 @@ def now(monkeypatch):
     return clock
 
 
-class Counter:
-    """The work that the workers have done so far."""
-
-    value = 0.0
-
-
 def test_the_time_left_is_in_proportion_to_the_work_left(now):
     progress = Progress(cells=4, found=1, work=10.0, quiet=True)
     now[0] = 60.0
@@ -49,12 +41,12 @@ def test_the_time_left_is_in_proportion_to_the_work_left(now):
 
 
 def test_work_inside_a_cell_counts(now):
-    counter = Counter()
+    counter = [0.0, 0.0]  # the work done of two cells
     progress = Progress(cells=3, found=1, work=10.0, quiet=True, counter=counter)
     assert str(progress) == "1 of 3 cells"  # nothing to go by yet
-    now[0], counter.value = 4.0, 0.5
+    now[0], counter[1] = 4.0, 0.5
     assert str(progress) == "1 of 3 cells"
-    now[0], counter.value = 34.0, 3.0
+    now[0], counter[1] = 34.0, 3.0
     assert str(progress) == "1 of 3 cells, about 1.4 min left"  # a quarter of the work took half a minute
     progress.done(rounds=500, work=7.5, failed=False)
     assert progress.work_done == 7.5  # a cell that is done counts in full
@@ -65,28 +57,28 @@ def test_work_inside_a_cell_counts(now):
 )
 def test_the_time_left_is_reported_once_it_is_reliable(now, seconds, share, said):
     """A run of 22 s began with "9 min 53 s left": its processes had just started."""
-    counter = Counter()
+    counter = [0.0, 0.0]  # the work done of two cells
     progress = Progress(cells=9, found=0, work=100.0, quiet=True, counter=counter)
-    now[0], counter.value = 5.0, 0.1
+    now[0], counter[1] = 5.0, 0.1
     assert "left" not in str(progress)
-    now[0], counter.value = 5.0 + seconds, 0.1 + 100 * share
+    now[0], counter[1] = 5.0 + seconds, 0.1 + 100 * share
     assert ("left" in str(progress)) == said
 
 
-def test_a_worker_adds_up_its_work(monkeypatch):
+def test_a_worker_notes_its_work(monkeypatch):
     cell = Cell("rps", ("exp3", "exp3"), rounds=600, seeds=(0, 1), metrics=("regret",))
-    counter = multiprocessing.Value("d", 0.0)
+    counter = [0.0, 0.0]
     monkeypatch.setattr(workers, "_counter", counter)
-    assert isinstance(workers.play(cell, work=8.0), CellFile)
-    assert counter.value == pytest.approx(8.0)
+    assert isinstance(workers.play(cell, work=8.0, slot=1), CellFile)
+    assert counter == [0.0, 8.0]
 
 
 def test_a_terminal_has_a_bar_that_follows_the_work(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "100")
-    counter = Counter()
+    counter = [0.0, 0.0]  # the work done of two cells
     with Progress(cells=3, found=1, work=10.0, counter=counter) as progress:
-        counter.value = 5.0
+        counter[1] = 5.0
         progress.done(rounds=100, work=2.0, failed=True)
         assert progress.work_done == 5.0
     printed = capsys.readouterr().err
@@ -109,13 +101,13 @@ def test_only_the_first_lines_are_printed_above_the_bar(monkeypatch, capsys):
 
 
 def test_a_log_has_lines_while_no_cell_ends(now, capsys):
-    counter = Counter()
+    counter = [0.0, 0.0]  # the work done of two cells
     progress = Progress(cells=1, found=0, work=10.0, counter=counter)
     progress.show(30.0)
     assert capsys.readouterr().err == ""
-    now[0], counter.value = 31.0, 2.0
+    now[0], counter[1] = 31.0, 2.0
     progress.show(30.0)
-    now[0], counter.value = 40.0, 5.0
+    now[0], counter[1] = 40.0, 5.0
     progress.show(30.0)
     assert capsys.readouterr().err == "0 of 1 cells\n"
     now[0] = 62.0

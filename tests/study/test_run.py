@@ -246,7 +246,7 @@ def test_dry_run_runs_nothing(here, coebl):
 
 def test_a_full_disk_stops_the_run_with_one_line_and_nothing_half_written(here):
     # no measuring of coverage there, whose own file would not fit either
-    limited = f"ulimit -f 3; trap '' XFSZ; unset COVERAGE_PROCESS_CONFIG; {' '.join(command(here, '--workers', '1'))}"
+    limited = f"ulimit -f 3; trap '' XFSZ; unset COVERAGE_PROCESS_CONFIG; {' '.join(command('--workers', '1'))}"
     done = subprocess.run(["bash", "-c", limited], cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert "Free some space, or choose another path" in done.stderr

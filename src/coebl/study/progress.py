@@ -211,7 +211,7 @@ class Progress:
     """Counts cells and rounds, and shows them with the time left: a bar on a terminal, an occasional line in a log."""
 
     def __init__(self, cells: int, found: int, work: float, quiet: bool = False, counter: Any = None) -> None:
-        """Begin to count; a `counter` shared with the workers holds the work done, parts of cells included."""
+        """Begin to count; a `counter` shared with the workers has the work done of each cell."""
         self._counter = counter
         self._stopped = threading.Event()
         self._cells, self._found, self._work = cells, found, work
@@ -251,7 +251,7 @@ class Progress:
     @property
     def work_done(self) -> float:
         """The work of all finished cells, and of the running ones as far as they have come."""
-        running = 0.0 if self._counter is None else float(self._counter.value)
+        running = 0.0 if self._counter is None else float(np.sum(self._counter))
         return min(self._work, max(self._work_done, running))
 
     def __exit__(self, *_: object) -> None:

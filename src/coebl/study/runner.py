@@ -18,6 +18,8 @@ from multiprocessing.reduction import ForkingPickler
 from queue import Empty, SimpleQueue
 from typing import Any
 
+import numpy as np
+
 from coebl.backend import backend_for, compile_normals
 from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path
@@ -128,10 +130,8 @@ def run(
             warm_up(todo, study.shapes)
         finished, stopped = 0, True
         try:
-            counter = _shared_counter() if todo and executor is None else None
-            work = sum(works.values())
-            unlocked = None if counter is None else counter.get_obj()  # its lock may be held by a killed process
-            with Progress(plan.found + len(todo), plan.found, work, quiet, unlocked) as progress:
+            counter = _shared_counter(len(todo)) if todo and executor is None else None
+            with Progress(plan.found + len(todo), plan.found, sum(works.values()), quiet, counter) as progress:
                 for cell, outcome in _outcomes(works, todo, executor, workers, cell_timeout, counter):
                     if isinstance(outcome, CellFile) and outcome.digest != digests[cell]:
                         reason = "a file that it names changed while it ran, or is another one there; run again."
@@ -181,13 +181,11 @@ def _check_usable(cells: Iterable[Cell]) -> None:
         backend_for(device)
 
 
-def _shared_counter() -> Any:
-    """Return a number in which local processes add up their work; None if the system has no room for it."""
-    processes.start_tracker()
-    try:
-        return multiprocessing.get_context("spawn").Value("d", 0.0)
-    except OSError:
-        return None
+def _shared_counter(cells: int) -> Any:
+    """Return an array in which local processes note the work done of each cell; None if the system has no room."""
+    with suppress(OSError):
+        return multiprocessing.get_context("spawn").RawArray("d", cells)
+    return None
 
 
 def _outcomes(
@@ -207,12 +205,15 @@ def _outcomes(
             yield cell, play(cell, seconds, works[cell])
     else:
         with tempfile.TemporaryDirectory() as folder:
-            stacks = {cell: f"{folder}/{number}" for number, cell in enumerate(cells)}
+            slots = {cell: number for number, cell in enumerate(cells)}
+            stacks = {cell: f"{folder}/{number}" for cell, number in slots.items()}
             attempt = 1
             while cells and attempt <= _ATTEMPTS:
                 crashed, finished = [], 0
                 with LocalPool(workers, counter) as pool:
-                    futures = {pool.submit(play, cell, seconds, works[cell], stacks[cell]): cell for cell in cells}
+                    futures = {
+                        pool.submit(play, cell, seconds, works[cell], stacks[cell], slots[cell]): cell for cell in cells
+                    }
                     for cell, outcome in _completed(futures, seconds, pool, stacks, counter):
                         if isinstance(outcome, Failure) and outcome.cause == processes.CRASHED and attempt < _ATTEMPTS:
                             crashed.append(cell)  # its process may have been killed for no fault of the cell
@@ -244,8 +245,8 @@ def _completed(
         counted, progress = 0.0, time.monotonic()
         while futures:
             if pool is not None:
-                if counter is not None and counter.get_obj().value != counted:
-                    counted, progress = counter.get_obj().value, time.monotonic()
+                if counter is not None and (work := float(np.sum(counter))) != counted:
+                    counted, progress = work, time.monotonic()
                 if not pool.check(progress):
                     return  # the rest is left in `futures`
             try:

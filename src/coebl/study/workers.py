@@ -81,10 +81,11 @@ def starts_as_worker() -> bool:
 class LocalPool:
     """A pool of fresh processes with one BLAS thread each, as a context: none of them outlives it.
 
-    There are as many as cores by default. They add the work of the cells that they play to `counter`.
+    There are as many as cores by default. They note the work done of each cell in `counter`, an array that they share.
     """
 
     def __init__(self, workers: int | None = None, counter: Any = None) -> None:
+        start_tracker()  # before the locks of the pool, which would start it unprotected
         context = multiprocessing.get_context("spawn")
         self._pool = require("pebble").ProcessPool(
             workers or cores(), initializer=_begin, initargs=(counter,), context=context
@@ -152,7 +153,6 @@ def _interrupts_deferred() -> Iterator[None]:
     if not _in_main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    start_tracker()  # it would lift the block of signals as it starts
     came: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
@@ -167,7 +167,7 @@ def _interrupts_deferred() -> Iterator[None]:
             signal.raise_signal(came[0])
 
 
-_counter: Any = None  # of the work that all workers have done, shared with the parent
+_counter: Any = None  # the work done of each cell, shared with the parent
 
 
 def _begin(counter: Any) -> None:
@@ -191,26 +191,21 @@ def _begin(counter: Any) -> None:
 # Cells
 
 
-def play(cell: Cell, seconds: float | None = None, work: float = 0.0, stack: str | None = None) -> CellFile | Failure:
-    """Run a cell, and add its `work` to the shared counter little by little.
+def play(
+    cell: Cell, seconds: float | None = None, work: float = 0.0, stack: str | None = None, slot: int = 0
+) -> CellFile | Failure:
+    """Run a cell, and note in its slot of the shared counter how much of its `work` is done.
 
     A cell that takes longer than `seconds` is interrupted; where a worker is a thread, between its rounds. A process
-    whose cell does not heed the interruption ends, and writes to the file `stack` where it was.
+    whose cell does not respond to the interruption ends, and writes its stack to the file `stack`.
     """
     if seconds is not None:
         _load_modules()
-    done = 0
 
     def count(rounds: int) -> None:
-        nonlocal done
         still_in_time(rounds)
         if _counter is not None:
-            if _counter.get_lock().acquire(timeout=1):  # unless a process was killed with the lock
-                try:
-                    _counter.get_obj().value += work * (rounds - done) / cell.rounds
-                finally:
-                    _counter.get_lock().release()
-            done = rounds
+            _counter[slot] = work * rounds / cell.rounds
 
     try:
         with _watchdog(seconds, stack), within(seconds) as still_in_time:
