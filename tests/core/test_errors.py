@@ -5,7 +5,7 @@ import pytest
 from coebl.core.errors import nearest, where
 
 
-def test_the_line_that_is_named_is_the_users_not_one_of_a_compiled_library(tmp_path):
+def test_the_reported_line_is_in_the_users_file_not_in_a_compiled_library(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("import numpy as np\n\nnp.random.default_rng(0).choice(-1)\n")
     with pytest.raises(ValueError, match="a must be") as raised:
@@ -15,7 +15,7 @@ def test_the_line_that_is_named_is_the_users_not_one_of_a_compiled_library(tmp_p
 
 @pytest.mark.parametrize("folder", ["site-packages", "dist-packages"])
 def test_installed_packages_are_not_the_users_code(tmp_path, folder):
-    """In every layout of a system: Debian uses another name."""
+    """Debian uses another name for the folder of installed packages."""
     (tmp_path / folder).mkdir()
     (tmp_path / folder / "theirs.py").write_text("1 / 0\n")
     (tmp_path / "mine.py").write_text(f"import runpy\nrunpy.run_path({str(tmp_path / folder / 'theirs.py')!r})\n")
@@ -25,5 +25,5 @@ def test_installed_packages_are_not_the_users_code(tmp_path, folder):
 
 
 @pytest.mark.parametrize(("word", "known"), [("g.csv", ".ci"), ("latex", "game"), ("tv", "kl")])
-def test_nothing_is_suggested_that_is_far_off(word, known):
+def test_distant_words_are_not_suggested(word, known):
     assert nearest(word, [known]) == "."

@@ -114,7 +114,7 @@ TAKE_A_PATH = {
 
 @pytest.mark.parametrize("path", ["out\0", "", "a" * 300, "b/" * 5000, None, 3, b"out"])
 @pytest.mark.parametrize("function", TAKE_A_PATH)
-def test_a_name_that_no_file_can_have_is_one_line(tmp_path, monkeypatch, function, path):
+def test_impossible_file_names_are_rejected_in_one_line(tmp_path, monkeypatch, function, path):
     monkeypatch.chdir(tmp_path)
     argument, call = TAKE_A_PATH[function]
     with pytest.raises(InputError) as caught:

@@ -25,7 +25,7 @@ not_a_class = 3
 """
 
 
-def test_specs_show_what_any_of_their_name_sets():
+def test_specs_show_all_parameters_that_any_spec_of_the_same_name_sets():
     named = ["coebl", "coebl:c=2", "ucb", "fixed:strategy=1/0", "mine.py:Mine", "mine.py:Mine:c=2", "gone:c=2"]
     specs = LEARNERS.disambiguate(named)
     assert list(specs) == named
@@ -42,14 +42,14 @@ def shapes():
     return Registry("shape", "shapes", homes={"ordered": "collections:UserDict", "counter": "collections:Counter"})
 
 
-def test_homes_are_imported_when_they_are_asked_for(shapes):
+def test_homes_are_imported_when_needed(shapes):
     assert shapes.names == ["ordered", "counter"]
     assert shapes["counter"].factory.__name__ == "Counter"
     assert "ordered" in shapes
     assert "round" not in shapes
 
 
-def test_packages_add_theirs_through_entry_points_and_replace_nothing(monkeypatch):
+def test_packages_add_entry_points_and_replace_nothing(monkeypatch):
     points = [EntryPoint("theirs", "collections:UserList", "g"), EntryPoint("ordered", "collections:UserList", "g")]
     monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "g" else [])
     shapes = Registry("shape", "shapes", homes={"ordered": "collections:UserDict"}, group="g")
@@ -58,7 +58,7 @@ def test_packages_add_theirs_through_entry_points_and_replace_nothing(monkeypatc
     assert shapes["ordered"].factory.__name__ == "UserDict"
 
 
-def test_two_classes_of_one_file_are_of_one_module_which_is_read_again_if_it_changes(tmp_path, shapes):
+def test_classes_of_one_file_share_a_module_which_is_read_again_if_it_changes(tmp_path, shapes):
     file = tmp_path / "mine.py"
     file.write_text(TWO_CLASSES)
     one, two = shapes.make(f"{file}:One:rate=2"), shapes.make(f"{file}:Two")
@@ -66,7 +66,7 @@ def test_two_classes_of_one_file_are_of_one_module_which_is_read_again_if_it_cha
     assert issubclass(type(two), type(one))  # a second import would have made another One
     assert type(shapes.make(f"{file}:One")) is type(one)
     assert shapes.canonical(f"{file}:One:rate=0.5") == f"{file}:One"
-    assert shapes.names == ["ordered", "counter"]  # a file's things are not listed
+    assert shapes.names == ["ordered", "counter"]  # objects in files are not listed
     file.write_text(TWO_CLASSES.replace("0.5", "0.25"))
     assert shapes.make(f"{file}:One").rate == 0.25
 
@@ -86,7 +86,7 @@ def test_files_that_cannot_be_used(tmp_path, shapes, content, name, message):
         shapes.make(f"{tmp_path}/mine.py:{name}")
 
 
-def test_what_is_rejected_is_not_registered_and_a_class_is_called_as_it_is():
+def test_rejected_factories_are_not_registered_and_classes_get_their_name():
     def good(): ...
 
     def bad(): ...

@@ -70,12 +70,12 @@ def rewrite(spec):
             "every-type:n=4,rate=1e-3,exact=true,rule=random,weights=0.5/3,label=b",
             {"n": 4, "rate": 0.001, "exact": True, "rule": "random", "weights": (0.5, 3.0), "label": "b"},
         ),
-        ("every-type:rule=7,rate=2", {"rule": 7, "rate": 2.0}),  # the choice, not its text
+        ("every-type:rule=7,rate=2", {"rule": 7, "rate": 2.0}),  # the choice, not its string
         ("every-type:weights=4,exact=False", {"weights": (4.0,), "exact": False}),
         ("plain", {}),
         (" plain ", {}),
         ("plain:", {}),
-        ("every-type:4,rate=1", {"n": 4, "rate": 1.0}),  # a single value goes to the first parameter
+        ("every-type:4,rate=1", {"n": 4, "rate": 1.0}),  # a single value sets the first parameter
         ("wrapped:every-type", {"inner": "every-type"}),
         ("wrapped:every-type:4", {"inner": "every-type:n=4"}),  # in its shortest form
         ("wrapped:inner=every-type:n=4+rate=2,depth=0.5", {"inner": "every-type:n=4,rate=2", "depth": 0.5}),
@@ -140,7 +140,7 @@ def test_rejections(spec, message):
         ("every-type:rate=2.0,weights=1.0/2.50", "every-type:rate=2,weights=1/2.5"),
         ("every-type:rate=-20.0", "every-type:rate=-20"),
         ("every-type:rule=7", "every-type:rule=7"),
-        ("wrapped:plain", "wrapped:inner=plain"),  # what must be given is always written
+        ("wrapped:plain", "wrapped:inner=plain"),  # required parameters are always written
         ("two-needed:second=1e-9,first=0", "two-needed:first=0,second=1e-09"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_dataclass_is_a_factory():
         registry.parse("point:2")
 
 
-def test_a_registry_lists_its_entries_in_order_and_rejects_a_second_of_a_name():
+def test_a_registry_lists_its_entries_in_order_and_rejects_duplicate_names():
     assert [entry.name for entry in THINGS] == ["every-type", "plain", "wrapped", "two-needed"]
     assert THINGS["every-type"].summary == "Has a parameter of every type."
     for entry in (THINGS["every-type"], Entry("again", every_type)):  # meanings are added to a docstring once
@@ -196,7 +196,7 @@ def test_commas_of_an_inner_spec_are_written_as_plus():
     assert read(outer)["inner"] == inner
 
 
-def test_ranges_say_what_they_hold():
+def test_ranges_print_their_limits_and_contain_numbers():
     assert (str(Range(1, 10)), str(Range(0)), str(Range(2, open_low=True))) == ("1 .. 10", ">= 0", "> 2")
     held = [number in Range(1, 10) for number in (0.9, 1, 10, 10.1, math.nan)]
     assert held == [False, True, True, False, False]
@@ -210,7 +210,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
 def test_floats_round_trip_to_the_last_bit(rate, weights):
     arguments = {"rate": rate, "weights": tuple(weights)}
     spec = THINGS["every-type"].write(arguments)
-    defaults = {"rate": 0.5, "weights": (1.0, 2.0)}  # left out where they are equal to it
+    defaults = {"rate": 0.5, "weights": (1.0, 2.0)}  # left out if they are equal
     assert defaults | read(spec) == arguments
     assert rewrite(spec) == spec
 

@@ -42,7 +42,7 @@ def test_every_game_is_named_in_a_test():
 
 
 def check_equilibrium(game, value, row, column, unique="yes"):
-    """The claim holds by the definition of an equilibrium, and the solver and the test of uniqueness agree."""
+    """Check a claim by the definition of an equilibrium, against the solver, and against the test of uniqueness."""
     row, column = np.asarray(row, dtype=float), np.asarray(column, dtype=float)
     assert row.sum() == pytest.approx(1)
     assert column.sum() == pytest.approx(1)
@@ -55,7 +55,7 @@ def check_equilibrium(game, value, row, column, unique="yes"):
         np.testing.assert_allclose(game.solution.column, column, atol=1e-9)
 
 
-# Specs and the register
+# Specs and the registry
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -79,7 +79,7 @@ def test_specs_round_trip(spec):
         ("permuted:game=diagonal:2", "permuted:game=diagonal:n=2"),
     ],
 )
-def test_a_game_carries_its_shortest_spec(written, shortest):
+def test_a_game_stores_its_shortest_spec(written, shortest):
     assert parse_game(written).spec == shortest
     assert parse_game(written) == parse_game(shortest)
 
@@ -88,11 +88,11 @@ def test_a_game_carries_its_shortest_spec(written, shortest):
 def test_every_summary_is_one_sentence_that_fits_a_line(entry):
     assert entry.summary.endswith(".")
     assert 20 < len(entry.summary) <= 115
-    assert len(entry.factory.__doc__.strip().splitlines()) > 2  # and more is said below it
+    assert len(entry.factory.__doc__.strip().splitlines()) > 2  # and more text follows
 
 
 def stated_values():
-    """The games whose docstring states one value, a number, with it."""
+    """Yield the examples of games whose docstring states a number as the value, with that number."""
     for entry in GAMES:
         found = re.findall(r"^ *(?:\[\[.*\. )?Value (-?[\d.]+(?:/\d+)?)(?=[;,.] |[;,.]$)", entry.factory.__doc__, re.M)
         if found:
@@ -100,11 +100,11 @@ def stated_values():
 
 
 @pytest.mark.parametrize(("spec", "value"), list(stated_values()))
-def test_the_value_is_the_one_that_the_docstring_states(spec, value):
+def test_the_value_is_that_of_the_docstring(spec, value):
     assert parse_game(spec).value == pytest.approx(value, abs=1e-9)
 
 
-def test_parse_game_takes_a_game_and_applies_noise():
+def test_parse_game_accepts_a_game_and_applies_noise():
     game = Game([[1, 2, 4]], name="mine")
     assert parse_game(game) is game
     assert parse_game(game, noise="laplace:sigma=2").noise == Laplace(2.0)
@@ -154,7 +154,7 @@ def test_titles_and_labels_are_for_people():
 # The classic games
 
 
-def test_biased_rps_is_that_of_openspiel():
+def test_biased_rps_equals_the_game_of_openspiel():
     pyspiel = pytest.importorskip("pyspiel")
     theirs = pyspiel.load_game("matrix_brps")
     ours = parse_game("biased-rps").payoff

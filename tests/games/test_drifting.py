@@ -10,7 +10,7 @@ from coebl.games import DriftingGame, parse_game
 SPEC = "drifting:game=random-uniform:m=3+n=4+seed=7,every=50,steps=5,seed=2"
 
 
-def test_rows_and_columns_change_their_order_and_the_first_is_the_games():
+def test_rows_and_columns_change_their_order_and_start_with_that_of_the_game():
     inner = parse_game("random-uniform:m=3,n=4,seed=7")
     game = parse_game("drifting:game=random-uniform:m=3+n=4+seed=7,every=50")
     assert game.spec == "drifting:game=random-uniform:m=3+n=4+seed=7,every=50"
@@ -35,11 +35,11 @@ def test_payoffs_move_in_steps():
     assert changes == [t for t in range(2, 30) if odd.steady(t - 1) == 1]
 
 
-def test_every_metric_is_by_the_payoffs_of_the_round():
-    """Against sums by hand, round by round, over a match that ends in the middle of a step."""
+def test_every_metric_uses_the_payoffs_of_the_round():
+    """Compare with sums by hand, round by round, over a match that ends in the middle of a step."""
     game = parse_game(SPEC, noise="none")
     result = simulate(Match.of(game, "ucb", "exp3", 87), 3, metrics=["all"], keep=["policies", "actions", "rewards"])
-    assert not {"kl", "tv"} & result.metrics.keys()  # there is not one equilibrium
+    assert not {"kl", "tv"} & result.metrics.keys()  # which need a single equilibrium
     (x, y), (a, b) = result.kept["policies"], result.kept["actions"]
     regret, pseudo, hindsight, earned = np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros(3)
     for t in range(87):
@@ -65,7 +65,7 @@ def test_blocks_of_any_length_give_the_same_runs():
         np.testing.assert_array_equal(cut.metrics[name], values, err_msg=name)
 
 
-def test_another_noise_holds_in_every_round():
+def test_another_noise_applies_in_every_round():
     game = parse_game(SPEC)
     game.at(60)
     assert str(game.with_noise("none").at(60).noise) == "none"
@@ -74,7 +74,7 @@ def test_another_noise_holds_in_every_round():
 
 
 @pytest.mark.parametrize("learner", ["hedge", "nash", "best-response"])
-def test_who_sees_the_payoffs_cannot_play(learner):
+def test_learners_that_see_the_payoffs_cannot_play(learner):
     with pytest.raises(InputError, match=rf"^{learner} sees .* not known in this seat; pick another learner\.$"):
         simulate(SPEC, learner, "uniform", rounds=5, seeds=1)
 

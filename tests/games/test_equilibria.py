@@ -28,7 +28,7 @@ def exact_solution(equations: list[list[Fraction]]) -> list[Fraction] | None:
 
 
 def exact_corners(payoff: np.ndarray, value: Fraction) -> set[tuple[Fraction, ...]]:
-    """The corners of {x >= 0, sum x = 1, x'A >= value}: every m - 1 of the inequalities as equations."""
+    """Return the corners of {x >= 0, sum x = 1, x'A >= value}: any m - 1 of the inequalities as equations."""
     m, n = payoff.shape
     matrix = [[Fraction(int(entry)) for entry in row] for row in payoff]
     limits = [[*(Fraction(int(i == k)) for k in range(m)), Fraction(0)] for i in range(m)]
@@ -43,7 +43,7 @@ def exact_corners(payoff: np.ndarray, value: Fraction) -> set[tuple[Fraction, ..
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 3), (2, 4), (4, 3), (1, 3), (3, 1)])
 @pytest.mark.parametrize("seed", range(8))
-def test_they_are_the_exact_corners(shape: tuple[int, int], seed: int) -> None:
+def test_extreme_equilibria_are_the_exact_corners(shape: tuple[int, int], seed: int) -> None:
     payoff = np.random.default_rng([seed, *shape]).integers(-1, 2, shape)  # few numbers: many ties
     game = Game(payoff)
     found = game.equilibria()
@@ -64,7 +64,7 @@ def test_they_are_the_exact_corners(shape: tuple[int, int], seed: int) -> None:
         ("biased-rps", [[1 / 16, 5 / 8, 5 / 16]], [[1 / 16, 5 / 8, 5 / 16]]),
         ("trap:0", [[1, 0]], [[1, 0], [0, 1]]),
         ("maiti", [[1 / 3, 2 / 3]], [[1 / 3, 2 / 3]]),
-        ("blotto:coins=3,fields=2", np.eye(4), np.eye(4)),  # with two fields nobody ever wins
+        ("blotto:coins=3,fields=2", np.eye(4), np.eye(4)),  # with two fields no one ever wins
     ],
 )
 def test_known_sets(spec: str, row: list[list[float]], column: list[list[float]]) -> None:
@@ -99,7 +99,7 @@ def test_uniqueness_agrees() -> None:
         assert (len(game.equilibria()) == 1) == (game.unique_equilibrium.answer == "yes")
 
 
-def test_a_large_game_is_rejected_unless_few_of_its_actions_are_of_use() -> None:
+def test_a_large_game_is_rejected_unless_few_of_its_actions_are_useful() -> None:
     [(row, column)] = parse_game("diagonal:5").equilibria()
     assert (row[-1], column[-1]) == (1, 1)
     with pytest.raises(InputError, match=r"^kuhn-poker has 64 x 64 actions, too many for all equilibria; accepted: ab"):

@@ -293,7 +293,7 @@ def test_bad_files_are_rejected(tmp_path: Path, suffix: str, content: str | byte
     assert message in rejection(written(tmp_path, f"bad{suffix}", content))
 
 
-def test_gambit_reads_what_is_written(tmp_path: Path) -> None:
+def test_gambit_reads_a_written_file(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings of its import are not ours
         pygambit = pytest.importorskip("pygambit")

@@ -79,7 +79,7 @@ def test_rewards_are_one_number_seen_from_both_seats(noise: str) -> None:
     np.testing.assert_array_equal(column, -row)
 
 
-def test_with_noise_changes_the_noise_alone() -> None:
+def test_with_noise_changes_only_the_noise() -> None:
     game = Game(WIDE, name="g", row_labels=["u", "d"], payoff_range=(-1, 9), spec="some:spec")
     other = game.with_noise("laplace:sigma=0.5")
     assert str(other.noise) == "laplace:sigma=0.5"
@@ -108,7 +108,7 @@ def test_str_of_a_large_game_shows_its_corner() -> None:
     assert [line.strip() for line in lines[14:]] == ["..."]
 
 
-def test_a_data_frame_brings_its_labels() -> None:
+def test_a_data_frame_gives_its_labels() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(WIDE, index=["up", "down"], columns=[10, 20, 30])
     game = Game(frame)
@@ -122,7 +122,7 @@ def test_a_data_frame_brings_its_labels() -> None:
         Game(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
 
 
-def test_numpy_takes_a_game_for_its_payoffs() -> None:
+def test_numpy_converts_a_game_to_its_payoffs() -> None:
     game = Game(WIDE)
     array = np.asarray(game)
     np.testing.assert_array_equal(array, WIDE)
@@ -133,7 +133,7 @@ def test_numpy_takes_a_game_for_its_payoffs() -> None:
     assert Game(game) == game
 
 
-def test_labels_and_names_cannot_reach_the_terminal_raw() -> None:
+def test_labels_and_names_are_escaped_for_the_terminal() -> None:
     game = Game([[1, 2]], name="a\x1b[2Jb", row_labels=["up\ndown"], column_labels=["l\r", "日本"])
     text = str(game)
     assert text.splitlines()[0].startswith("a\\x1b[2Jb: 1 x 2")

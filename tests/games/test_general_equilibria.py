@@ -1,4 +1,4 @@
-"""Equilibria of games that are not zero-sum, against enumeration of deviations and the equilibria that are known."""
+"""Equilibria of games that are not zero-sum, against enumeration of deviations and known equilibria."""
 
 import itertools
 import json
@@ -118,7 +118,7 @@ def test_the_equilibria_are_those_of_the_catalogue(spec):
 
 
 @pytest.mark.parametrize(("m", "n"), [(2, 2), (3, 4), (5, 2), (1, 4)])
-def test_no_deviation_gains_and_their_number_is_odd(m, n):
+def test_no_deviation_from_an_equilibrium_gains_and_their_number_is_odd(m, n):
     for seed in range(8):
         game = pair(m, n, seed)
         found = game.equilibria()
@@ -182,8 +182,8 @@ def test_the_best_correlated_equilibria_that_are_known(spec, payoffs):
 
 
 @pytest.mark.parametrize("spec", ["shapley", "jordan"])
-def test_advice_pays_the_most_that_any_cell_does(spec):
-    """Uniform on the six best cells, as the docstrings state: no cell pays more, so that this is the best."""
+def test_advice_pays_as_much_as_the_best_cell(spec):
+    """The advice is uniform on the six best cells, as the docstrings state, and no cell pays more."""
     game = parse_game(spec)
     best = sum(game.payoffs) == 1
     assert (best.sum(), sum(game.payoffs).max()) == (6, 1)
@@ -200,7 +200,7 @@ def test_large_games_and_games_of_more_players_are_rejected():
         parse_game("public-goods:players=8,tokens=4").correlated()
 
 
-def test_the_command_prints_them(coebl):
+def test_the_command_prints_the_equilibria(coebl):
     code, out, _ = coebl("solve", "chicken")
     assert code == 0
     assert out.count("\nequilibrium ") == 3
@@ -250,7 +250,7 @@ def test_distances_are_those_by_enumeration_and_certified(shape, scale, coarse, 
     assert max(found.regret.max(), found.gap.max()) < 1e-7
 
 
-def test_three_players_are_at_the_distance_by_enumeration():
+def test_the_distance_of_three_players_is_that_by_enumeration():
     game = TensorGame(np.random.default_rng(5).normal(size=(3, 2, 2, 2)))
     joint = np.random.default_rng(6).dirichlet(np.ones(8)).reshape(2, 2, 2)
     [coarse] = game.distance_to_correlated(joint, coarse=True).distance

@@ -1,4 +1,4 @@
-"""Games of any sum and any number of players: payoffs, noise, files, and the equilibria that the catalogue states."""
+"""Games of any sum and any number of players: payoffs, noise, files and mistakes."""
 
 import copy
 import pickle

@@ -107,7 +107,7 @@ def test_gene_bilinear_of_a_hundred_genes_is_certified_in_a_second():
     assert ((row > 0.01) & (row < 0.99)).any()  # some genes are mixed
 
 
-def test_gene_bilinear_is_the_form_in_signs():
+def test_gene_bilinear_equals_its_form_in_signs():
     n, random = 6, np.random.default_rng(8)
     own, other = np.sqrt(0.5 / n) * random.standard_normal((2, n))
     pairs = 2.0 / n * random.standard_normal((n, n))

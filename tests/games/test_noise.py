@@ -1,4 +1,4 @@
-"""Noise models: their distributions, their specs, and that draws do not depend on the game."""
+"""Noise models: their distributions, their specs, and draws that do not depend on the game."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from coebl.games import parse_game
 from coebl.games.noise import NOISES, Bernoulli, Exponential, Gaussian, Laplace, Noise, StudentT, parse_noise
 
 DRAWS = 200_000
-RANGE = (-1.0, 3.0)  # not symmetric, so that a mix-up of the ends shows
+RANGE = (-1.0, 3.0)  # not symmetric, so that swapped ends are found
 
 # spec, standard deviation, third central moment
 ADDITIVE = [
@@ -32,7 +32,7 @@ def within_four_standard_errors(sample, expected):
 @pytest.mark.parametrize(("spec", "deviation", "skew"), ADDITIVE)
 def test_noise_has_mean_zero_and_its_standard_deviation(spec, deviation, skew):
     # 200,000 draws, 4 standard errors: a false alarm in 16,000 seeds for each assertion, and the seed is fixed.
-    # Ten degrees of freedom, for the square to have a standard error at all.
+    # With ten degrees of freedom, the square has a standard error.
     draw = parse_noise(spec).draw(np.random.default_rng(11), DRAWS)
     assert draw.shape == (DRAWS,)
     assert within_four_standard_errors(draw, 0)
@@ -59,22 +59,22 @@ def test_bernoulli_has_the_right_mean_on_a_range_that_is_not_symmetric(payoff):
     draw = noise.draw(np.random.default_rng(14), DRAWS)
     reward = noise.reward(np.full(DRAWS, payoff), draw, RANGE)
     assert set(np.unique(reward)) <= set(RANGE)
-    # 200,000 draws, 4 standard errors: a false alarm in 16,000 seeds; at both ends there is no chance at all
+    # 200,000 draws, 4 standard errors: a false alarm in 16,000 seeds; at both ends nothing is random
     high = (payoff - RANGE[0]) / (RANGE[1] - RANGE[0])
     error = (RANGE[1] - RANGE[0]) * np.sqrt(high * (1 - high) / DRAWS)
     assert abs(reward.mean() - payoff) <= 4 * error
 
 
 @pytest.mark.parametrize("entry", list(NOISES), ids=lambda entry: entry.name)
-def test_draws_depend_on_the_generator_alone(entry):
+def test_draws_depend_only_on_the_generator(entry):
     noise = parse_noise(entry.name)
     draw = noise.draw(np.random.default_rng(3), (4, 5))
     assert draw.shape == (4, 5)
     before = draw.copy()
     one = noise.reward(np.zeros((4, 5)), draw, RANGE)
     other = noise.reward(np.full((4, 5), 2.0), draw, RANGE)
-    np.testing.assert_array_equal(draw, before)  # rewards leave the draws alone
-    assert (other >= one).all()  # the same draws: a larger payoff is never seen smaller
+    np.testing.assert_array_equal(draw, before)  # rewards do not change the draws
+    assert (other >= one).all()  # for the same draws, a larger payoff never gives a smaller reward
     np.testing.assert_array_equal(noise.draw(np.random.default_rng(3), 20).reshape(4, 5), draw)
 
 

@@ -76,7 +76,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_file_is_a_game_wherever_a_game_is_asked_for(here: Path) -> None:
+def test_a_file_is_accepted_as_a_game(here: Path) -> None:
     for name in ("inspection.csv", str(here / "inspection.csv"), here / "inspection.csv"):
         game = parse_game(name, noise="none")
         assert (game.name, game.spec, game.row_labels) == ("inspection", None, ("inspect", "wait"))
@@ -84,7 +84,7 @@ def test_a_file_is_a_game_wherever_a_game_is_asked_for(here: Path) -> None:
     assert Match.of("inspection.csv", "uniform", "uniform").game.name == "inspection"
 
 
-def test_a_file_does_not_hide_a_game_of_its_name(here: Path) -> None:
+def test_a_file_does_not_hide_a_game_of_the_same_name(here: Path) -> None:
     Path("rps").write_text("not a game")
     Path("diagonal").mkdir()
     assert parse_game("rps").spec == "rps"
@@ -142,7 +142,7 @@ def test_a_function_may_return_a_matrix(here, coebl):
 
 
 @pytest.mark.parametrize("given", [[[1, -1], [-1, 2]], ((1, -1), (-1, 2)), np.array([[1, -1], [-1, 2]])])
-def test_a_matrix_is_a_game_wherever_a_spec_is_one(given):
+def test_a_matrix_is_accepted_as_a_game(given):
     game = Match.of(given, "ucb", "exp3", 10, noise="none").game
     assert (game, game.spec) == (Game([[1, -1], [-1, 2]], noise="none"), None)
     assert str(simulate(given, "exp3", "exp3", rounds=5, seeds=2).match) == "game, exp3 v exp3, 5 rounds"
