@@ -1,5 +1,7 @@
 """The page besides its curves: verdicts, settings, noises, missing data."""
 
+from dataclasses import replace
+
 import pytest
 
 from coebl.report.page import Preset, about_results
@@ -110,6 +112,22 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
             ends[noise] = found[f"{game}, {noise.partition(':')[0]}", "exp3", "uniform", "regret"][1][-1]
             assert ends[noise] == pytest.approx(runs.values[-1].mean(), rel=1e-4)
         assert len(set(ends.values())) == 2
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"rounds": 30}, "there are matches of 20 and 30 rounds; keep them in two folders."),
+        ({"record": 5}, "regret was recorded at different rounds; keep the cells in two folders."),
+    ],
+)
+def test_a_match_of_mixed_lengths_or_rounds_is_named(tmp_path, other, reason):
+    first = Cell("rps", ("exp3", "uniform"), 20, (0, 1), metrics=("regret",))
+    cells = [first, replace(first, seeds=(2,), **other), replace(first, game="matching-pennies")]
+    text = make_page(store_of(tmp_path / "study", cells), tmp_path / "page.html", title="Mixed").read_text()
+    notices = [string for string in Elements(text).strings if string.startswith("not shown")]
+    assert notices == [f"not shown: exp3 v uniform on rps: {reason}"], "one notice"
+    assert [game["spec"] for game in embedded(text, "data")["games"]] == ["matching-pennies"]
 
 
 def test_a_single_noise_is_not_named(tmp_path):

@@ -269,13 +269,16 @@ def _read_game(
     results: Results, content: Content, game: dict[str, Any], played: Sequence[tuple[str, ...]], points: int
 ) -> None:
     """Add a game with its curves and its frontier; a notice names each match that cannot be shown."""
-    frame = _frame(results, content, game, points=points)
+    frame, mixed = _frame(results, content, game, points=points)
     curves: dict[tuple[str, str], dict[int, PageCurve]] = defaultdict(dict)
     for place, name in enumerate(content.metrics):
         if name in frame.columns:
             for match, curve in _curves(frame, name, content, game):
                 curves[match][place] = curve
-    recorded = set(frame.select(_MATCH).unique().iter_rows())
+    for match, rounds in mixed.items():
+        several = " and ".join(map(str, rounds))
+        _notice(content, match, game, f"there are matches of {several} rounds; keep them in two folders")
+    recorded = {*mixed, *frame.select(_MATCH).unique().iter_rows()}
     for players in played:
         if _seated(players) not in recorded:
             _notice(content, players, game, "no metric of this page was recorded")
@@ -289,8 +292,10 @@ def _read_game(
         content.frontiers.append(_frontier(results, content, game, matches))
 
 
-def _frame(results: Results, content: Content, game: Mapping[str, Any], **options: Any) -> polars.DataFrame:
-    """Return the runs of a game with a column for each seat; matches of several lengths are left out, with a notice."""
+def _frame(
+    results: Results, content: Content, game: Mapping[str, Any], **options: Any
+) -> tuple[polars.DataFrame, dict[tuple[str, str], list[int]]]:
+    """Return the runs of a game with a column for each seat, and the matches of several lengths, which are left out."""
     pl = require("polars")
     metrics = [name for name in content.metrics if name in results.metrics]
     frame = results.curves(metrics, game=game["spec"], noise=game["noise"] or None, **options)
@@ -298,12 +303,11 @@ def _frame(results: Results, content: Content, game: Mapping[str, Any], **option
     pairs = [seated[tuple(players)] for players in frame["players"]]
     frame = frame.with_columns(pl.DataFrame(pairs, schema=dict.fromkeys(_MATCH, pl.String), orient="row"))
     lengths = frame.select(*_MATCH, "rounds").unique().group_by(_MATCH).agg(pl.col("rounds").sort())
-    for row, column, rounds in lengths.filter(pl.col("rounds").list.len() > 1).iter_rows():
-        several = " and ".join(map(str, rounds))
-        _notice(content, (row, column), game, f"there are matches of {several} rounds; keep them in two folders")
+    mixed = {(row, column): rounds for row, column, rounds in lengths.sort(_MATCH).iter_rows() if len(rounds) > 1}
+    for row, column in mixed:
         frame = frame.filter((pl.col("row") != row) | (pl.col("column") != column))
     content.below_zero.update(name for name in metrics if (frame[name] < 0).any())
-    return frame
+    return frame, mixed
 
 
 def _seated(players: Sequence[str]) -> tuple[str, str]:
@@ -382,7 +386,8 @@ def _frontier(
     swept = [spec for spec in selves if sweeps[spec] is not None]
     if len(swept) < _FEWEST_SETTINGS:
         return None
-    ends = _ends(_frame(results, content, game, players=(swept, [*swept, *filter(None, [opponent])])), content.metrics)
+    frame, _ = _frame(results, content, game, players=(swept, [*swept, *filter(None, [opponent])]))
+    ends = _ends(frame, content.metrics)
     signed = [name for name in names if content.metrics[name].signed]
     for regret in [*signed, None]:
         chosen = [spec for spec in swept if regret is None or regret in ends[spec, opponent]]
