@@ -129,12 +129,9 @@ class Results:
 
     def devices(self) -> list[str]:
         """Return the devices that cells were run on: "cpu", or the names of GPUs."""
-        return sorted(
-            {
-                record.versions.get("device", "cuda") if record.description.device == "cuda" else "cpu"
-                for record in self.records()
-            }
-        )
+        devices = {"cpu" for record in self.records() if record.description.device == "cpu"}
+        cuda = (record.versions for record in self.records() if record.description.device == "cuda")
+        return sorted(devices | {versions.get("device", "cuda") for versions in cuda})
 
     def kinds(self) -> dict[str, Kind]:
         """Return the kind of each learner, by how much it sees; unregistered learners of older cells are left out."""

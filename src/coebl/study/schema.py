@@ -425,7 +425,9 @@ class Build:
         if seats in self._found:
             return self._found[seats]
         found = self._found[seats] = {}
-        pool = self._specs(self._entries("learners", Learner)) if "learners" in self._table else []
+        pool = []
+        if "learners" in self._table:
+            pool = self._specs(self._table["learners"], self._place_of("learners"), ACCEPTED["learners"])
         table = self._table.get("match-ups", {})
         if not isinstance(table, dict):
             self._reject_key("match-ups")
@@ -467,9 +469,9 @@ class Build:
             if count not in seats:
                 self._add(where, f"these are {count} players; accepted: {' or '.join(seats.values())}.")
 
-    def _specs(self, entries: Iterable[Entry]) -> list[str]:
-        """Return the canonical specs of learners."""
-        made = self._made(entries, parse_learner, LEARNERS)
+    def _specs(self, value: Any, place: Place, accepted: str, alone: bool = False) -> list[str]:
+        """Return the canonical specs of the learners in a list."""
+        made = self._made(self._listed(value, place, accepted, Learner, alone), parse_learner, LEARNERS)
         self._learners = made | self._learners
         return list(made)
 
@@ -492,7 +494,7 @@ class Build:
         if value is True and not against_all:
             chosen = pool
         else:
-            chosen = self._specs(self._listed(value, place, MATCH_UPS[key], Learner, alone=against_all))
+            chosen = self._specs(value, place, MATCH_UPS[key], alone=against_all)
         if key == "self-play":
             return ((place, (learner,) * seats) for learner in chosen)
         if against_all:
@@ -514,10 +516,8 @@ class Build:
             if not isinstance(players, list) or (len(players) != 2 if key == "pairs" else len(players) < 2):
                 self._reject(where, players, "two learners, [row, column]" if key == "pairs" else "a list of learners")
                 continue
-            specs = [
-                self._specs(self._listed(entry, (*where, seat), MATCH_UPS[key], Learner, alone=True))
-                for seat, entry in enumerate(players)
-            ]
+            named = enumerate(players)
+            specs = [self._specs(entry, (*where, seat), MATCH_UPS[key], alone=True) for seat, entry in named]
             if len(players) == seats:
                 yield from ((where, chosen) for chosen in itertools.product(*specs))
 
