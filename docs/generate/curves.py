@@ -114,7 +114,7 @@ def tutorial_picture(page: str) -> bytes:
             sys.path.insert(0, folder)
             for example in doctest.DocTestParser().get_examples(page):
                 with suppress(*([InputError] if example.exc_msg else [])):
-                    exec(example.source, names)  # ours, which the tests run too
+                    exec(example.source, names)  # our code, which the tests run too
                 game = game or names.get("game")
             sys.path.remove(folder)
         picture: Any = names.get("picture") or plot_matrix(game)
@@ -159,7 +159,7 @@ def _plot(matches: list[tuple[str, str, str]], metric: str) -> Figure:
     return plot_panels(polars.concat([_played(*match, metric) for match in matches]), metric, matches)
 
 
-@cache  # the company is drawn on the page of every learner
+@cache  # the learners for comparison are on many pages
 def _played(game: str, row: str, column: str, metric: str) -> polars.DataFrame:
     return simulate(game, row, column, rounds=ROUNDS, seeds=SEEDS, metrics=[metric], record=3).curves()
 

@@ -12,7 +12,7 @@ _EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
 
 
 def fenced(docstring: str) -> str:
-    """Return a docstring with its examples as code blocks: a page would show them as quotations."""
+    """Return a docstring with its examples as code blocks; Markdown would show them as quotations."""
     return _EXAMPLE.sub(r"```pycon\n\g<0>\n```", docstring)
 
 

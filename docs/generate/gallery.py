@@ -67,7 +67,7 @@ def gallery() -> Iterator[tuple[str, str | bytes]]:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for place, (title, code) in enumerate(PICTURES.items()):
             names: dict[str, Any] = {}
-            exec(code, names)  # ours, from above
+            exec(code, names)  # our code, from above
             picture = names["picture"]
             [path] = save(getattr(picture, "figure", picture), folder, f"picture-{place}", ["svg"])
             yield f"gallery-{place}.svg", Path(path).read_bytes()

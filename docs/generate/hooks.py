@@ -24,7 +24,7 @@ from repository import linked, rewritten
 
 _GLOSSARY = "glossary.md"
 BOOSTS = {_GLOSSARY: 100, "reference/metrics/": 5, "explanation/": 5, "reference/python/": 0.3, "repository/": 0.3}
-"""How much more than other pages those whose path begins like this count in a search."""
+"""The weights of pages in a search, by the beginning of their path."""
 _LOG = logging.getLogger("mkdocs.hooks.coebl")
 
 

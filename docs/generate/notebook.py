@@ -32,7 +32,7 @@ def executed() -> Any:
 
 
 def notebook_pages() -> Iterator[Page]:
-    """Return the page and its figures; the notebook runs again when it or the package has changed."""
+    """Yield the page and its figures; the notebook runs again when it or the package has changed."""
     name = hashlib.sha256(NOTEBOOK.read_bytes() + sources().encode()).hexdigest()[:24]
     path = _KEPT / f"{name}.ipynb"
     if not path.exists():

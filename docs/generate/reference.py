@@ -41,14 +41,12 @@ from inside import round_stepper
 from public import PACKAGES, names, public
 from repository import ROOT
 
-_MOST_SHOWN = 12  # actions of a game whose payoffs are printed
+_MOST_SHOWN = 12  # actions of a game whose payoffs are drawn with numbers, instead of printed
+_MOST_REPLAYED = 16  # actions of a game whose page has a replay
 _HOW_DRAWN = (
     f"over {ROUNDS} rounds, with Gaussian noise of standard deviation 1: means of {SEEDS} seeds, drawn when the site "
     "was built."
 )
-
-
-_MOST_REPLAYED = 16  # actions of a game whose page has a replay
 
 
 class Page(NamedTuple):
@@ -72,7 +70,7 @@ def pages() -> Iterator[Page]:
 
 
 def convergence_pictures() -> Iterator[Page]:
-    """The pictures of the page on convergence, by the names under which it links to them."""
+    """Yield the pictures of the pages that explain, by the names in their links."""
     text = (ROOT / "docs" / "explanation" / "convergence.md").read_text("utf-8")
     for game, learner in re.findall(r"\(policies-(.+)-of-(.+)\.svg\)", text):
         spec = learner.replace("_", ":", 1)
@@ -92,7 +90,7 @@ def convergence_pictures() -> Iterator[Page]:
 
 
 def learner_pages() -> Iterator[Page]:
-    """A page per learner, and a list of them by what they see."""
+    """Yield a page per learner, and a list of learners by what they see."""
     by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for entry in LEARNERS:
         learner: Any = entry.factory
@@ -166,7 +164,7 @@ def _snippet(entry: Entry[Learner]) -> str:
 
 
 def _aim(learner: type[Learner]) -> str:
-    """Return what a learner of numbered actions aims at where another aim is possible."""
+    """Return the aim of a learner in games that are not zero-sum; "" for learners of genomes."""
     if "indices" not in learner.plays:
         return ""
     return f"In [a game that is not zero-sum](../../how-to/general-sum-games.md) it aims {AIMS[learner.aim]}."
@@ -195,7 +193,7 @@ def _start_of_show(game: Game) -> str:
 
 
 def _solved(entry: Entry[Any]) -> list[str]:
-    """Return the section of a game's page on its equilibrium; large games are printed."""
+    """Return the section on the equilibrium of a game."""
     game = parse_matrix(entry.example)
     low, high = game.payoff_range
     small = max(game.shape) <= _MOST_SHOWN
@@ -227,7 +225,7 @@ def _table(game: TensorGame) -> str:
 
 
 def game_pages() -> Iterator[Page]:
-    """A page per game, and a list of them."""
+    """Yield a page per game, and a list of games."""
     rows = []
     for entry in GAMES:
         rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.example}` | {_cell(entry.summary)} |")
@@ -266,7 +264,7 @@ def game_pages() -> Iterator[Page]:
 
 
 def metric_pages() -> Iterator[Page]:
-    """A page per metric, and a list of them."""
+    """Yield a page per metric, and a list of metrics."""
     rows = []
     for entry in METRICS:
         metric: Any = entry.factory
@@ -348,7 +346,7 @@ def _symbol(found: re.Match[str]) -> str:
 
 
 def typeset_formulas(markdown: str) -> str:
-    """Replace formulas of the form $`x_t`$, which GitHub typesets too, by MathML: alone on a line, or in a sentence."""
+    """Replace formulas such as $`x_t`$, which GitHub typesets too, by MathML: displayed, or in a sentence."""
     block = re.compile(r"^( *)\$`([^`]+)`\$$", re.MULTILINE)
     markdown = block.sub(lambda found: found[1] + convert(found[2], display="block"), markdown)
     # Markdown takes a line that begins with <math> for a block
@@ -356,7 +354,7 @@ def typeset_formulas(markdown: str) -> str:
 
 
 def _latex(bound: str) -> str:
-    """Return a bound such as 2 sqrt(T log(m)) in LaTeX: the parentheses of a root are those around all that follows."""
+    """Return a bound such as 2 sqrt(T log(m)) in LaTeX; the root extends to the last parenthesis."""
     before, _, rest = bound.partition("sqrt(")
     root = rest.rpartition(")")[0]
     return f"{before}\\sqrt{{{root}}}".replace("log", "\\log").replace("²", "^2")
@@ -402,7 +400,7 @@ def _commands_page() -> str:
     from coebl.cli import app
 
     root: Any = typer.main.get_command(app)
-    parts = ["# Commands", "What `coebl COMMAND --help` prints."]
+    parts = ["# Commands", "The output of `coebl COMMAND --help`."]
     for path, command in _commands(root, "coebl"):
         context = type(root).context_class(command, info_name=path, terminal_width=100, max_content_width=100)
         parts += [f"## {path}", f"```text\n{command.get_help(context).strip()}\n```"]
@@ -416,7 +414,7 @@ def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _papers_page() -> str:
-    asked = "What `coebl reproduce`, `coebl figures` and `coebl claims` can be asked for."
+    asked = "The figures, claims and variants that `coebl reproduce`, `coebl figures` and `coebl claims` accept."
     parts = ["# Papers: figures, claims, variants", asked]
     for name in PAPERS:
         paper: Any = load_paper(name)
