@@ -40,13 +40,13 @@ def check_every_hyper_parameter(twins):
 
 
 def arguments_of(spec):
-    """The hyper-parameters that a spec sets; operators are specs."""
+    """Return the hyper-parameters that a spec sets; operators are given by their specs."""
     _, arguments = LEARNERS.parse(spec)
     return {name: value if isinstance(value, (int, float)) else str(value) for name, value in arguments.items()}
 
 
 def made_twins(make, arguments, seat, seeds, number=0):
-    """A twin of each run of a learner in a seat, with the random numbers of that run."""
+    """Return a twin for each run of a learner in a seat, with the random numbers of that run."""
     twins = []
     for seed in seeds:
         stream = BatchRandom([seed], learner_key(number))

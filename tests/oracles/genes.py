@@ -19,7 +19,7 @@ class GeneTwin(Twin):
     tolerance = 1e-12
 
     def unit(self, reward):
-        """The reward in units of half the known range, counted from its middle."""
+        """Return the reward in units of half the known range, counted from its middle."""
         return (reward - (self.low + self.high) / 2) / ((self.high - self.low) / 2)
 
 
@@ -110,7 +110,7 @@ class HillClimberTwin(GeneTwin):
 
 
 class GeneBilinTwin(GeneTwin):
-    """The posterior by Bayes' rule on all that was seen so far, not by an update of the last one."""
+    """A twin that computes the posterior from all outcomes so far, not by an update."""
 
     tolerance = 1e-6
 

@@ -61,7 +61,7 @@ class Twin:
         return (reward - self.low) / (self.high - self.low)
 
     def matrix(self, entry):
-        """The matrix of entry(i, j) for all pairs."""
+        """Return the matrix of entry(i, j) for all pairs."""
         return [[entry(i, j) for j in range(self.k)] for i in range(self.m)]
 
 
@@ -70,7 +70,7 @@ class Bandit(Twin):
 
 
 def maximin(B, weight=None):
-    """The maximin strategy; of several, that of least mean weight, by default one that leans to the first actions."""
+    """Return the maximin strategy; of several, that of least mean weight, by default one that prefers first actions."""
     weight = [sqrt(i / len(B)) for i in range(len(B))] if weight is None else weight
     return [float(x) for x in solve_exactly(B, weight).row]
 
@@ -81,7 +81,7 @@ def softmax(scores, eta):
 
 
 def in_proportion(weights):
-    """The policy in proportion to the positive weights, uniform if there are none."""
+    """Return the policy proportional to the positive weights, uniform if there are none."""
     positive = [max(0.0, weight) for weight in weights]
     total = fsum(positive)
     return [weight / total if total > 0 else 1 / len(weights) for weight in positive]
@@ -266,7 +266,7 @@ class KLearningTwin(Twin):
 
 
 def minimise_entropic(mean, variance):
-    """K-learning's minimum over (y, tau) by a general optimiser, and the strategy x at it."""
+    """Return K-learning's minimum over (y, tau) by a general optimiser, and the strategy x there."""
     k = mean.shape[1]
 
     def brackets(y, tau):
@@ -282,22 +282,11 @@ def minimise_entropic(mean, variance):
         by_tau = log_sum - x @ (mean @ y / tau + variance @ y**2 / tau**2)
         return tau * log_sum, np.append(by_y, by_tau)
 
-    sums_to_one = {
-        "type": "eq",
-        "fun": lambda point: point[:k].sum() - 1,
-        "jac": lambda point: np.append(np.ones(k), 0),
-    }
+    sums_to_one = {"type": "eq", "fun": lambda point: point[:k].sum() - 1, "jac": lambda _: np.append(np.ones(k), 0)}
+    problem = {"jac": True, "bounds": [(0, 1)] * k + [(1e-3, None)], "constraints": [sums_to_one]}
     point = np.append(np.full(k, 1 / k), 1.0)
-    for _ in range(3):  # from its own answer again: a single call stops early now and then
-        found = minimize(
-            objective,
-            point,
-            jac=True,
-            method="SLSQP",
-            bounds=[(0, 1)] * k + [(1e-3, None)],
-            constraints=[sums_to_one],
-            options={"ftol": 1e-16, "maxiter": 500},
-        )
+    for _ in range(3):  # started again from its answer, since a single call sometimes stops early
+        found = minimize(objective, point, method="SLSQP", **problem, options={"ftol": 1e-16, "maxiter": 500})
         point = np.append(found.x[:k] / found.x[:k].sum(), found.x[k])
     b = brackets(point[:k], point[k])
     weights = np.exp(b - b.max())
@@ -310,7 +299,7 @@ def rbf(m, k):
 
 
 def dense_gaussian_process(visits, pair, kernel, noise=1.0):
-    """The posterior mean and deviation of a pair's payoff, after visits (*pair, reward), with variances of noise."""
+    """Return the posterior mean and deviation of a pair's payoff after visits, each (*pair, reward)."""
     if not visits:
         return 0.0, sqrt(kernel(pair, pair))
     pairs = [visit[:-1] for visit in visits]
@@ -321,7 +310,7 @@ def dense_gaussian_process(visits, pair, kernel, noise=1.0):
 
 
 def project_by_bisection(weights, floor):
-    """argmin of KL(x, weights) over strategies with x_a >= floor: x_a = max(floor, s w_a), by bisection on s."""
+    """Return the x with x_a >= floor that minimises KL(x, weights): x_a = max(floor, s w_a), by bisection on s."""
     low, high = 0.0, 1 / max(weights)
     while sum(max(floor, high * w) for w in weights) < 1:
         high *= 2
@@ -426,17 +415,17 @@ class MmdTwin(Bandit):
 
 
 class BlumMansourTwin(Bandit):
-    """Around m twins of the bandit inside, each of which is told the probability that the action had."""
+    """m twins of a bandit, each of which receives the probability of the action."""
 
     def start(self, twin=None, probability=None, **hyper_parameters):
         horizon = None if self.T is None else ceil(self.T / self.m)
         arguments = (self.m, self.k, horizon, (self.low, self.high), self.normal, self.uniform)
         self.copies = [twin(*arguments, **hyper_parameters) for _ in range(self.m)]
-        self.probability = probability  # the attribute in which the twin keeps its policy
+        self.probability = probability  # the attribute in which the twin stores its policy
 
     def policy(self, t):
         Q = [[Fraction(q) for q in copy.policy(ceil(t / self.m))] for copy in self.copies]
-        # The Markov chain tree theorem: p_k is in proportion to the determinant of I - Q without row and column k.
+        # The Markov chain tree theorem: p_k is proportional to the determinant of I - Q without row and column k.
         left = [[sum(row) - q if i == k else -q for k, q in enumerate(row)] for i, row in enumerate(Q)]
         states = range(self.m)
         minors = [determinant([[left[i][j] for j in states if j != k] for i in states if i != k]) for k in states]
@@ -489,7 +478,7 @@ class FictitiousPlayTwin(Twin):
 
 
 def determinant(matrix):
-    """By the expansion along the first row."""
+    """Return the determinant, by expansion along the first row."""
     if not matrix:
         return Fraction(1)
     return sum(

@@ -17,7 +17,7 @@ class SearchTwin:
         return [[int(numbers[i * bits + j] < 0.5) for j in range(bits)] for i in range(count)]
 
     def mutated(self, genomes, chi):
-        """Copies in which bits are flipped at geometric distances over all genomes, one after the other."""
+        """Return copies in which bits are flipped at geometric distances, counted over all genomes."""
         bits, copies = len(genomes[0]), [list(genome) for genome in genomes]
         size, rate = len(genomes) * bits, chi / bits
         if rate == 0:
