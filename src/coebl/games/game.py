@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints, check_labels, check_payoff, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
-from coebl.games.interchange import Interchange, differing_sums
+from coebl.games.interchange import Interchange
 from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
@@ -233,6 +233,8 @@ class Game(ZeroSumGame, TableGame):
     <TensorGame 'dilemma', 2 x 2, gaussian>
     """
 
+    _constant_sum = True
+
     def __new__(cls, payoff: object = None, *_: Any, **options: Any) -> Any:
         """Return a `TensorGame` of a pair of matrices, or of N tensors; otherwise a new `Game`."""
         if cls is Game and has_tensors(payoff):
@@ -319,23 +321,6 @@ class Game(ZeroSumGame, TableGame):
     def _paid(self, row: Ints, column: Ints) -> Floats:
         earned: Floats = self.payoff[row, column]
         return earned
-
-    @classmethod
-    def _from_tensors(
-        cls, tensors: Sequence[Floats], what: str, labels: Sequence[Sequence[str] | None], **named: Any
-    ) -> Self:
-        cls._check_players(len(tensors), what)
-        row, column = tensors
-        if differing := differing_sums(row, column):
-            accepted = "one sum everywhere. For other games: the same method of TensorGame"
-            raise InputError(f"{what} is not constant-sum: {differing}; accepted: {accepted}.")
-        named.pop("seats", None)
-        return cls(row, row_labels=labels[0], column_labels=labels[1], **named)
-
-    @classmethod
-    def _check_players(cls, count: int, what: str) -> None:
-        if count != 2:
-            raise InputError(f"{what} has {count} players; accepted: two. For more: the same method of TensorGame.")
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:

@@ -10,7 +10,7 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -34,6 +34,12 @@ class Interchange:
     """
 
     name: str
+    _constant_sum: ClassVar[bool] = False  # True if the class has only games of two players with a constant sum
+
+    @classmethod
+    def _check_players(cls, count: int, what: str) -> None:
+        if cls._constant_sum and count != 2:
+            raise InputError(f"{what} has {count} players; accepted: two. For more: the same method of TensorGame.")
 
     @classmethod
     def _from_tensors(
@@ -41,12 +47,16 @@ class Interchange:
     ) -> Self:
         """Return a game of this class from the payoffs and labels of each player; `what` begins error messages."""
         made: Any = cls
-        game: Self = made(tensors, labels=labels, **named)
+        cls._check_players(len(tensors), what)
+        if cls._constant_sum:
+            if differing := differing_sums(*tensors):
+                accepted = "one sum everywhere. For other games: the same method of TensorGame"
+                raise InputError(f"{what} is not constant-sum: {differing}; accepted: {accepted}.")
+            named.pop("seats", None)
+            game: Self = made(tensors[0], row_labels=labels[0], column_labels=labels[1], **named)
+        else:
+            game = made(tensors, labels=labels, **named)
         return game
-
-    @classmethod
-    def _check_players(cls, count: int, what: str) -> None:
-        """Raise an error if this class has no games of so many players."""
 
     @classmethod
     def from_openspiel(cls, game: Any) -> Self:
