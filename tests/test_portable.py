@@ -1,4 +1,4 @@
-"""Runs have the same bits on every CPU: those of a process whose NumPy may not use the newer instructions are equal.
+"""Runs have the same bits on every CPU, also if NumPy may not use the newer instructions.
 
 .venv/bin/python tests/test_portable.py    prints the digests of this process
 """

@@ -66,7 +66,6 @@ def play(player, rounds):
             lambda: PBIL().observe(reward=1),
             "observe came before act; ask act() for a genome, play it, then call observe().",
         ),
-        (lambda: answered(PBIL(), np.nan), "reward is nan; accepted: a finite number, up to 1e+60."),
         (lambda: GenomePlayer("cga", 4), "cga is a search, of both players' genomes; accepted: a learner of genomes."),
         (
             lambda: answered(GenomePlayer("gene-bilin", 4), 1.0, [1, 0, 2, 0]),

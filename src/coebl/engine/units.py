@@ -24,10 +24,6 @@ class Units:
     are right for any noise. If the noise is below a thousandth of half the width of the range, the unit is half the
     width.
 
-    Args:
-        payoff_range: the ends between which payoffs, without noise, are known to lie.
-        noise: the standard deviation of the noise; 0 if there is none.
-
     >>> euros = Units((0.0, 5000.0), noise=500.0)
     >>> euros.seen(3000.0), euros.seen_range
     (1.0, (-5.0, 5.0))
@@ -35,8 +31,8 @@ class Units:
     (-1.0, 1.0)
     """
 
-    payoff_range: tuple[float, float]
-    noise: float = 0.0
+    payoff_range: tuple[float, float]  # the ends between which payoffs, without noise, are known to lie
+    noise: float = 0.0  # the standard deviation of the noise; 0 if there is none
 
     @classmethod
     def of(cls, game: AnyGame, number: int) -> Units:

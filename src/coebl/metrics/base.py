@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from inspect import cleandoc, getattr_static
 from math import inf
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -154,9 +154,7 @@ class Metric:
 def _of_seat(metric: type[Metric], number: int) -> type[Metric]:
     words = {"name": f"{metric.name}:{number}", "title": f"{metric.title}, seat {number}", "seat": number - 1}
     words |= {"definition": f"{metric.definition}, of seat {number}", "__doc__": metric.__doc__, "by_seat": False}
-    made: Any = _OfSeat(f"{metric.__name__}{number}", (metric,), words)
-    of_seat: type[Metric] = made
-    return of_seat
+    return cast(type[Metric], _OfSeat(f"{metric.__name__}{number}", (metric,), words))
 
 
 class _OfSeat(type):
