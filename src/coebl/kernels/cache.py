@@ -5,8 +5,8 @@ Here the folder is named after a digest of all kernel sources, so that its conte
 
 Folders that can only be read, as in a container, are read. Compiled kernels are pickles, which can run anything, so a
 folder is used only if it is private. If none can be written, new kernels are kept in a temporary folder until this
-process ends, for the processes that it starts, and a line on stderr says so. Files that are damaged are compiled again.
-For these guarantees `KernelCache` replaces Numba's.
+process ends, for the processes that it starts, and a line on stderr reports it. The kernels of damaged files are
+compiled again. Numba's cache has none of these guarantees, so `KernelCache` replaces it.
 """
 
 import atexit

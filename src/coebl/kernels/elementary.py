@@ -1,14 +1,14 @@
 """Compiled functions with the same bits on every CPU: exp, log, expm1, log1p and cos, Gram matrices, Cholesky's method.
 
-The first five are right to about one unit of the last place. NumPy's have other last bits on a CPU with AVX-512 than on
-one without, and those of C libraries on one with fused operations. Here each is a fixed sequence of additions,
-multiplications and divisions, which every CPU rounds alike. There are no branches, so the compiler makes loops of
-vectors of them; a vector has the same bits as its entries.
+The first five are accurate to about one unit in the last place. The last bits of NumPy's functions depend on whether
+the CPU has AVX-512, and those of C libraries on whether it has fused operations. Here each function is a fixed sequence
+of additions, multiplications and divisions, which every CPU rounds alike. There are no branches, so the compiler
+vectorises the loops; vectorised code has the same bits.
 
-The methods are those of fdlibm (Sun Microsystems 1993): an exact power of two is split off, and what is left, near 1,
-is a polynomial. A sum of a large and a small term keeps what the large one rounds off.
+The methods are those of fdlibm (Sun Microsystems 1993): an exact power of two is split off, and the rest, near 1, is
+approximated by a polynomial. In a sum of a large and a small term, the part that rounding loses is kept.
 
-Gram matrices and Cholesky's method are here because libraries add in another order on each CPU.
+Gram matrices and Cholesky's method are here because the order in which libraries add depends on the CPU.
 """
 
 import math
@@ -60,7 +60,7 @@ def _power_of_two(k):
 
 @inlined
 def _scaled(y, k):
-    """y 2^k, with k a whole float: by two factors, as 2^k itself may not be a float."""
+    """y 2^k, for a float k without a fraction: by two factors, since 2^k itself may not be a float."""
     half = np.int64(k) >> np.int64(1)
     return y * _power_of_two(half) * _power_of_two(np.int64(k) - half)
 
@@ -184,44 +184,27 @@ def _cos_of_turns(u):
     return -sine if quarter == 1.0 else (cosine if quarter == 0.0 else -cosine)
 
 
-@compiled
-def fill_exp(x, out):
-    """Set out = exp(x), entry by entry: both contiguous, (n,)."""
-    for i in range(len(x)):
-        out[i] = _exp(x[i])
+def _entrywise(function, name):
+    """Return the compiled function that sets out = function(x), entry by entry: both contiguous, (n,)."""
+
+    def fill(x, out):
+        for i in range(len(x)):
+            out[i] = function(x[i])
+
+    fill.__qualname__ = name  # by which the cache of compiled code tells them apart
+    return compiled(fill)
 
 
-@compiled
-def fill_expm1(x, out):
-    """Set out = exp(x) - 1."""
-    for i in range(len(x)):
-        out[i] = _expm1(x[i])
-
-
-@compiled
-def fill_log(x, out):
-    """Set out = log(x)."""
-    for i in range(len(x)):
-        out[i] = _log(x[i])
-
-
-@compiled
-def fill_log1p(x, out):
-    """Set out = log(1 + x)."""
-    for i in range(len(x)):
-        out[i] = _log1p(x[i])
-
-
-@compiled
-def fill_cos_of_turns(x, out):
-    """Set out = cos(2 pi x)."""
-    for i in range(len(x)):
-        out[i] = _cos_of_turns(x[i])
+fill_exp = _entrywise(_exp, "fill_exp")
+fill_expm1 = _entrywise(_expm1, "fill_expm1")
+fill_log = _entrywise(_log, "fill_log")
+fill_log1p = _entrywise(_log1p, "fill_log1p")
+fill_cos_of_turns = _entrywise(_cos_of_turns, "fill_cos_of_turns")
 
 
 @compiled
 def fill_relative_entropy(p, q, out):
-    """Set out = p log(p / q): 0 where p is 0, and infinite where q alone is."""
+    """Set out = p log(p / q): 0 where p is 0, and infinite where only q is 0."""
     for i in range(len(p)):
         y = p[i] * _log(p[i] / q[i])
         out[i] = y if p[i] > 0.0 else (0.0 if p[i] == 0.0 and q[i] >= 0.0 else np.inf)

@@ -18,7 +18,7 @@ from coebl.kernels.workspace import DOUBLE, MOST_GAP, layout, matrix, scratch_of
 
 @inlined
 def _differs(t, A, i, base, unit):
-    """Return true if row i of A has changed since it became row i of B."""
+    """Return true if row i of A differs from the payoffs in row i of B."""
     here, there = pointer(A, i * t.n), pointer(t.B, i * t.B_stride)
     vectors = t.n // LANES
     changes = fill(0)

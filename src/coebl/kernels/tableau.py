@@ -112,7 +112,7 @@ def _choose_column(t, w, zero):
 
 @compiled
 def _tie(t, w, step, zero):
-    """Of the rows that tie in b, the one of least tie part leaves; but not by a pivot so small that it ruins T."""
+    """Of the rows that tie in b, the one of least tie part, among those whose pivots are not so small as to ruin T."""
     m, tiny, share = t.m, tolerances_of(w).tiny, tolerances_of(w).share
     largest = 0.0
     for i in range(m):
@@ -187,7 +187,7 @@ def dual(t, w, zero, limit):
     A positive reduced cost counts as zero here; `primal` handles it afterwards. Two things keep a double-precision
     tableau from endless pivots. What counts as zero in b is set to zero at the start: divided by a small pivot, it
     might count as negative. And after _PATIENCE pivots the costs are made different from each other, since pivots that
-    cost nothing may lead round in a circle; `settle` computes them again. A single-precision tableau goes without: its
+    cost nothing may cycle; `settle` computes them again. A single-precision tableau goes without: its
     tie parts are too coarse to decide between so many zeros, and it is better to give up.
     """
     m, tiny, loose, nudge = t.m, tolerances_of(w).tiny, tolerances_of(w).loose, tolerances_of(w).nudge

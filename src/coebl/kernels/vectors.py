@@ -8,7 +8,7 @@ and combine vectors.
 
 The operators are + - * between vectors of one kind, / < <= > == != between doubles, > == between integers and & between
 masks. Vectors that start at a multiple of BYTES are the fastest. Nothing checks bounds, and a pointer does not keep its
-array alive: take it in a function to which the array is an argument. A processor with shorter vectors uses several.
+array alive: take it in a function to which the array is an argument. A CPU with shorter vectors uses several.
 """
 
 import operator

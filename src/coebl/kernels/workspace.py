@@ -17,7 +17,7 @@ precision with either. `tableau` explains the names.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import carray  # type: ignore[attr-defined]
+from numba.np.numpy_support import carray
 
 from coebl.kernels.cache import compiled, inlined
 from coebl.kernels.vectors import BYTES, LANES, pointer
@@ -44,8 +44,8 @@ class Tolerances(NamedTuple):
     # An entry of b that may be a zero as long as refinement has not gone as far as it can: its error is a tenth of
     # exact, times entries of T. Where there is one, refinement goes on, and the rule for ties is applied.
     near: float = 1e-8
-    # What makes equal costs different. It is far above their rounding, even times large entries of T, and far below
-    # most costs, so that few pivots are needed once it is gone.
+    # The change that makes equal costs differ. It is far above their rounding, even times large entries of T, and far
+    # below most costs, so that few pivots are needed once it is gone.
     nudge: float = 1e-6
     # A probability. Smaller ones are rounding left by refinement, and are set to 0 before the gap is computed.
     rounding: float = 1e-13
@@ -75,7 +75,7 @@ SINGLE = DOUBLE._replace(
     # compared with becomes larger, by the ratio of the two roundings less some digits.
     zero=1e-6,
     tiny=1e-5,
-    # Tie parts come from a single-precision product. They are only required not to be nonsense.
+    # Tie parts come from a single-precision product. This only rejects nonsense.
     tie_error=0.0,
     tie_error_relative=1e-2,
 )
@@ -182,7 +182,7 @@ def aligned(size, like):
 
 @compiled
 def new_workspace(tableaux, m, n, like):
-    """Memory for this number of tableaux of (m, n) matrices, with a T of the dtype of like. None holds anything yet."""
+    """Memory for this number of tableaux of (m, n) matrices, with a T of the dtype of like. All are empty."""
     lay = layout(m, n, like)
     numbers = aligned(tableaux * lay.numbers + lay.scratch_numbers, np.empty(0, np.float64))
     coefficients = aligned(tableaux * lay.coefficients + lay.scratch_coefficients, like)
