@@ -14,6 +14,7 @@ from coebl.cli import options as opt
 from coebl.cli.terminal import interval_cells, print_table, progress_bar, say, tidy_value
 from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.files import write_whole
+from coebl.core.frames import pl
 from coebl.core.modules import require
 from coebl.core.specs import split_specs
 from coebl.core.text import counted, duration, finite, one_line
@@ -180,7 +181,7 @@ def _save_rounds(result: engine.Result, path: Path) -> None:
         for seat, array in zip(result.match.game.seats, result.kept[f"{name}s"], strict=True):
             column = array.swapaxes(0, 1).reshape((rounds * runs, *array.shape[2:]))
             columns[f"{seat}_{name}"] = column if column.ndim == 1 else ["".join(map(str, bits)) for bits in column]
-    frame, buffer = require("polars").DataFrame(columns), BytesIO()
+    frame, buffer = pl.DataFrame(columns), BytesIO()
     if path.suffix.lower() == ".csv":
         frame.write_csv(buffer)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,24 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from coebl.core.errors import InputError, shorten
+from coebl.core.modules import Lazy
 from coebl.core.specs import split_specs
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-class _Lazy:
-    """A module of coebl that is imported when one of its names is first used, so that help is quick."""
-
-    def __init__(self, name: str) -> None:
-        self._name = f"coebl.{name}"
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module(self._name), name)
-
-
 def lazy(*names: str) -> Iterator[Any]:
-    """Return modules of coebl that are imported on first use."""
-    return map(_Lazy, names)
+    """Return modules of coebl that are imported on first use, so that help is quick."""
+    return (Lazy(f"coebl.{name}") for name in names)
 
 
 class BadValue(typer.BadParameter):

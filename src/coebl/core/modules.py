@@ -52,6 +52,16 @@ def require(module: str) -> Any:
         raise InputError(f"this needs {package}; run: pip install 'coebl[{extra}]'") from None
 
 
+class Lazy:
+    """A module that is imported when one of its names is first used; one of an optional package by `require`."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(require(self._module), name)
+
+
 def load_file(path: str) -> ModuleType:
     """Import a Python file, once for each content, so that all objects in it come from one module.
 

@@ -7,21 +7,19 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
+from coebl.core.frames import pl
 from coebl.engine.player_file import Contestant, Saved, this_version
 from coebl.engine.records import UNKNOWN, Interval, Labels, Outcome, Records, Ticket, have_moved, learn_units
 from coebl.engine.state import StateError
 from coebl.engine.units import Units, check_noise, check_reward, check_scale
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
-
-if TYPE_CHECKING:
-    import polars
 
 _TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
 _SURE_FREEDOM, _WRONG_NOISE = 30, 3.0  # degrees of freedom, and the factor by which a given noise is clearly wrong
@@ -321,7 +319,7 @@ class Player(Contestant):
             self._warned[topic] = text
             warnings.warn(text, stacklevel=4)  # the caller of observe
 
-    def estimates(self) -> polars.DataFrame:
+    def estimates(self) -> pl.DataFrame:
         """Return the rewards of each pair of actions: visits, mean, and a 95 % interval of the mean, low to high.
 
         The interval is Student's, with one deviation for the rewards of all pairs. Mean and interval are null where
@@ -376,7 +374,7 @@ class Player(Contestant):
         known = self.payoff_range is not None or self._records.pooled()[1] > 0
         return number if known else Interval(number.value, -math.inf, math.inf)
 
-    def history(self) -> polars.DataFrame:
+    def history(self) -> pl.DataFrame:
         """Return the last outcomes, at most 4096, the oldest first.
 
         The columns are round, advised (null for a move that was made without asking), action, opponent (null if it was
@@ -392,7 +390,7 @@ class Player(Contestant):
             recent = self._records.recent()
             return self.labels.frame({name: recent[name].copy() for name in Outcome._fields})
 
-    def opponent(self) -> polars.DataFrame:
+    def opponent(self) -> pl.DataFrame:
         """Return the opponent's actions: visits, the share of all outcomes, and that of the 100 most recent.
 
         >>> player = Player("exp3", actions=2, opponent_actions=["high", "low"])

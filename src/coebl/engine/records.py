@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats
-from coebl.core.modules import require
+from coebl.core.frames import pl
 from coebl.engine.units import Units
 from coebl.solver import solve_matrix
-
-if TYPE_CHECKING:
-    import polars
-
 
 KEPT = 4096  # outcomes that are kept one by one; the sums per pair of actions are over all
 RECENT = 100  # outcomes that count as recent
@@ -227,13 +223,12 @@ class Labels(NamedTuple):
     own: Sequence[str] | None = None
     opponent: Sequence[str] | None = None
 
-    def frame(self, columns: Mapping[str, NDArray[Any]]) -> polars.DataFrame:
+    def frame(self, columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
         """Return a Polars frame in which actions have their labels; unknown actions and NaN are null."""
-        pl = require("polars")
-        frame: polars.DataFrame = pl.DataFrame(dict(columns), nan_to_null=True)
+        frame = pl.DataFrame(dict(columns), nan_to_null=True)
         for column, labels in {"advised": self.own, "action": self.own, "opponent": self.opponent}.items():
             if column in columns:
-                known = pl.when(pl.col(column) != UNKNOWN).then(pl.col(column).cast(pl.Int64))
+                known: pl.Expr = pl.when(pl.col(column) != UNKNOWN).then(pl.col(column).cast(pl.Int64))
                 if labels is not None:
                     known = known.replace_strict(list(range(len(labels))), list(labels), return_dtype=pl.String)
                 frame = frame.with_columns(known.alias(column))

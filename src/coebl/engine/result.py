@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from coebl.backend import CPU, Backend, Device
 from coebl.core.arrays import Floats, Ints, machine_memory
 from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.frames import pl
 from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.match import MOST_ROUNDS, Match
@@ -24,7 +25,6 @@ from coebl.metrics import Block, Metric
 
 if TYPE_CHECKING:
     import pandas
-    import polars
     from matplotlib.axes import Axes
 
 Keep = Literal["actions", "rewards", "policies", "counts", "beliefs"]  # the first three for every round and seat
@@ -98,7 +98,7 @@ class Result:
         table: dict[str, NDArray[Any]] = {"seed": np.repeat(self.seeds, recorded), "round": np.tile(self.rounds, runs)}
         return table | {name: values.T.ravel() for name, values in self.metrics.items()}
 
-    def curves(self) -> polars.DataFrame:
+    def curves(self) -> pl.DataFrame:
         """Return a Polars frame with a row per run and recorded round, in the columns of `Results.curves` of a study.
 
         >>> from coebl import simulate
@@ -106,24 +106,23 @@ class Result:
         >>> result.curves().columns
         ['game', 'players', 'noise', 'rounds', 'seed', 'round', 'regret']
         """
-        pl, game = require("polars"), self.match.game
+        game = self.match.game
         labels = {
             "game": game.spec or game.name,
             "players": [str(player) for player in self.match.players],
             "noise": str(game.noise),
             "rounds": self.match.rounds,
         }
-        frame: polars.DataFrame = pl.DataFrame([labels]).join(pl.DataFrame(self.columns()), how="cross")
-        return frame
+        return pl.DataFrame([labels]).join(pl.DataFrame(self.columns()), how="cross")
 
-    def last(self) -> polars.DataFrame:
+    def last(self) -> pl.DataFrame:
         """Return a Polars frame with a row per run, after the last round: `curves` without the column `round`."""
         curves = self.curves()
         return curves.filter(curves["round"] == self.match.rounds).drop("round")
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """Return the rows of `curves` as a Polars data frame with a column for the game and one per seat."""
-        pl, seats = require("polars"), self.match.game.seats
+        seats = self.match.game.seats
         players = [pl.col("players").list.get(place).alias(seat) for place, seat in enumerate(seats)]
         return self.curves().select("game", *players, "seed", "round", *self.metrics)
 

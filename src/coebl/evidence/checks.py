@@ -20,13 +20,12 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
+from coebl.core.frames import pl
 from coebl.core.text import number_text
 from coebl.engine.match import MatchName
 from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, one_sided_p, share_interval, t_quantile
 
 if TYPE_CHECKING:
-    import polars
-
     from coebl.study import Results
 
 Side = Literal["above", "below"]
@@ -118,7 +117,7 @@ class Reader:
             raise InputError(f"{metric} is not finite in every run")
         return dict(zip(seeds.tolist(), window.mean(axis=1).tolist(), strict=True))
 
-    def _read_frame(self, match: MatchName) -> polars.DataFrame:
+    def _read_frame(self, match: MatchName) -> pl.DataFrame:
         frame = self._results.curves(self._metrics, game=match.game, players=(match.row, match.column))
         return frame if self._seeds is None else frame.filter(frame["seed"].is_in(self._seeds))
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import InputError, nearest
-from coebl.core.modules import require
+from coebl.core.frames import pl
 from coebl.core.text import counted, in_interval, natural
 from coebl.evidence.pairwise import (
     ALL_GAMES,
@@ -39,8 +39,6 @@ from coebl.naming import known_to, metric_words
 from coebl.study.results import find, listed
 
 if TYPE_CHECKING:
-    import polars
-
     from coebl.study.results import Results, Specs
 
 _STARTS: dict[Way, str] = {
@@ -196,7 +194,7 @@ def compare(
 
 
 def _contest(
-    way: Way, name: str, samples: polars.DataFrame, test: Estimate, values: polars.Series, margin: float | None
+    way: Way, name: str, samples: pl.DataFrame, test: Estimate, values: pl.Series, margin: float | None
 ) -> Contest:
     met = sorted(samples["opponent"].unique(), key=lambda names: tuple(map(LEARNERS.order, names.split(" v "))))
     seats = sorted(samples["seat"].unique())
@@ -229,9 +227,8 @@ def _present(results: Results, game: Specs) -> tuple[list[str], list[str]]:
     return games, sorted(learners, key=LEARNERS.order)
 
 
-def _named(table: polars.DataFrame) -> polars.DataFrame:
+def _named(table: pl.DataFrame) -> pl.DataFrame:
     """Return the table sorted by a new column, `name`: the game, with the noise and the rounds if these differ."""
-    pl = require("polars")
     settings = sorted(
         table.select(SETTING).unique().iter_rows(), key=lambda key: (GAMES.order(key[0]), natural(key[1]), key[2])
     )
@@ -243,23 +240,20 @@ def _named(table: polars.DataFrame) -> polars.DataFrame:
     ]
     fields = {"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "name": pl.String}
     order = pl.DataFrame([(*key, name) for key, name in zip(settings, names, strict=True)], fields, orient="row")
-    named: polars.DataFrame = order.join(table, on=SETTING, how="left", maintain_order="left_right")
-    return named
+    return order.join(table, on=SETTING, how="left", maintain_order="left_right")
 
 
-def _ways(table: polars.DataFrame, metric: str, signed: bool, a: str, b: str) -> dict[Way, polars.DataFrame]:
+def _ways(table: pl.DataFrame, metric: str, signed: bool, a: str, b: str) -> dict[Way, pl.DataFrame]:
     """Return the differences by game, opponent, seat and seed, in each way; null if one of the two lacks the seed."""
-    pl = require("polars")
     sides = by_seat(table, metric, signed, ["name"]).filter(pl.col("learner").is_in([a, b]))
     third = sides.filter(~pl.col("opponent").is_in([a, b]) | pl.lit(is_own(metric, table.columns)))
     shared = not signed and not has_a_number_per_seat(metric)  # one number for all, which cannot distinguish them
-    ways: dict[Way, polars.DataFrame] = {} if shared else {"head to head": differences(sides, [a, b], "head to head")}
+    ways: dict[Way, pl.DataFrame] = {} if shared else {"head to head": differences(sides, [a, b], "head to head")}
     ways["common opponents"] = differences(third, [a, b], "common opponents")
     return ways | {"self-play": differences(sides, [a, b], "self-play")} if shared else ways
 
 
-def _check_finite(samples: polars.DataFrame, metric: str) -> None:
-    pl = require("polars")
+def _check_finite(samples: pl.DataFrame, metric: str) -> None:
     bad = samples.filter(~pl.col("value").is_finite())
     if len(bad):
         first = bad.row(0, named=True)
@@ -271,13 +265,12 @@ def _check_finite(samples: polars.DataFrame, metric: str) -> None:
 
 
 def _over_all(
-    means: polars.DataFrame, widths: Mapping[str, float | None]
-) -> tuple[polars.DataFrame | str, Literal["", "payoff range"]]:
+    means: pl.DataFrame, widths: Mapping[str, float | None]
+) -> tuple[pl.DataFrame | str, Literal["", "payoff range"]]:
     """Return the mean over all games by seed, or the reason why there is none; and its unit.
 
     Numbers in payoffs are divided by the payoff ranges if these differ.
     """
-    pl = require("polars")
     if None in widths.values():
         return "some cells are of an older version, which does not store the range of the payoffs", ""
     different = len(set(widths.values())) > 1

@@ -14,7 +14,7 @@ import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError
-from coebl.core.modules import require
+from coebl.core.frames import pl
 from coebl.core.registry import Registry
 from coebl.core.specs import files_in, without_folder
 from coebl.core.text import counted, in_interval
@@ -28,8 +28,6 @@ from coebl.solver import solve_matrix
 from coebl.study.results import find, listed
 
 if TYPE_CHECKING:
-    import polars
-
     from coebl.study import Results
 
 REPLAYED = 5  # runs that are played again
@@ -200,7 +198,6 @@ def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanat
     named = find("player", without_folder(learner), everyone, "learner")
     known = known_to(results)
     samples = _shares(results.last([metric]), metric, known)
-    pl = require("polars")
     own = samples.filter(learner=named)
     peers = own.filter(
         ~pl.col("opponent").is_in([spec for spec, kind in results.kinds().items() if kind in REFERENCES])
@@ -230,9 +227,8 @@ def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanat
     return Explanation(named, metric, losses, _exploited(own, samples), recorded, curve, play, known)
 
 
-def _shares(table: polars.DataFrame, metric: str, known: Known, keep: Sequence[str] = ()) -> polars.DataFrame:
+def _shares(table: pl.DataFrame, metric: str, known: Known, keep: Sequence[str] = ()) -> pl.DataFrame:
     """Return the loss of every learner in every match with another one, in payoff ranges per round."""
-    pl = require("polars")
     if missing := [game for game in table["game"].unique().sort() if not known.widths.get(game)]:
         raise InputError(
             f"the results do not have the payoff range of {missing[0]}; run the study again, with this version."
@@ -244,9 +240,8 @@ def _shares(table: polars.DataFrame, metric: str, known: Known, keep: Sequence[s
     return sides.with_columns(value=pl.col("value") / width / pl.col("rounds"))
 
 
-def _exploited(own: polars.DataFrame, samples: polars.DataFrame) -> dict[str, Estimate]:
+def _exploited(own: pl.DataFrame, samples: pl.DataFrame) -> dict[str, Estimate]:
     """Return the gain of each opponent from a learner above its mean gain from the others, largest first."""
-    pl = require("polars")
     keys = [*SETTING, "opponent", "seat", "seed"]
     learner = own["learner"][0]
     others = samples.filter(pl.col("learner") != learner).group_by(keys).agg(usual=pl.col("value").mean())

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from coebl.core.modules import require
+from coebl.core.frames import pl
 from coebl.core.specs import split_spec
 from coebl.core.text import counted
 from coebl.evidence.statistics import Estimate, correct, zero_tests
@@ -26,8 +26,6 @@ from coebl.metrics import registered_metric
 from coebl.naming import NOTHING, Known, known_to, metric_words, spelled_out
 
 if TYPE_CHECKING:
-    import polars
-
     from coebl.study import Results, Study
 
 ALL_GAMES = "all games"
@@ -70,7 +68,7 @@ class Pairing:
 
 
 def pairwise(
-    table: polars.DataFrame,
+    table: pl.DataFrame,
     metric: str | Sequence[str] = "pseudo_regret",
     *,
     learners: Sequence[str] | None = None,
@@ -101,11 +99,10 @@ def pairwise(
     >>> print(pairing.winner, pairing.advantage, round(pairing.advantage.p_holm, 4))
     ucb -3.5 [-4.742, -2.258] 0.0067
     """
-    pl = require("polars")
     settings = list(table.select(SETTING).unique(maintain_order=True).iter_rows())
     metrics, every = ([metric] if isinstance(metric, str) else metric), table["players"].explode().drop_nulls().unique()
     names = sorted(every, key=LEARNERS.order) if learners is None else list(learners)
-    parts: list[polars.DataFrame] = []
+    parts: list[pl.DataFrame] = []
     own: set[tuple[Any, ...]] = set()  # the settings in which each learner has a number
     for name in metrics:
         rows = by_seat(table, name, signed).filter(pl.col("value").is_finite())
@@ -125,7 +122,7 @@ def pairwise(
             pl.col("value") / pl.col("game").replace_strict(dict(units), return_dtype=pl.Float64)
         )
     samples = pooled(sides, [*SETTING, *_PAIR], ["seat", "opponent"])
-    families: dict[Any, polars.DataFrame] = {"": samples}
+    families: dict[Any, pl.DataFrame] = {"": samples}
     if family == "the pairings of a game":
         order = {key: place for place, key in enumerate(settings)}
         families = dict(sorted(samples.partition_by(SETTING, as_dict=True).items(), key=lambda part: order[part[0]]))
@@ -142,13 +139,12 @@ def pairwise(
     return [pairing for pairing in pairings if pairing.advantage.n > 1]
 
 
-def differences(sides: polars.DataFrame, learners: Sequence[str], way: Way) -> polars.DataFrame:
+def differences(sides: pl.DataFrame, learners: Sequence[str], way: Way) -> pl.DataFrame:
     """Return the numbers of a learner minus those of a later one, by seat and seed; null if the later one lacks it.
 
     They meet each other, or the same opponents in the same seat, or each meets itself. `first` and `second` are their
     places in the list.
     """
-    pl = require("polars")
     places = {learner: place for place, learner in enumerate(learners)}
 
     def place(column: str) -> Any:
@@ -168,13 +164,12 @@ def differences(sides: polars.DataFrame, learners: Sequence[str], way: Way) -> p
     return pairs.filter(pl.col("first") < pl.col("second"))
 
 
-def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Sequence[str] = ()) -> polars.DataFrame:
+def by_seat(table: pl.DataFrame, metric: str, signed: bool = True, keep: Sequence[str] = ()) -> pl.DataFrame:
     """Return a row per match, seed and seat, with the numbers of the learner (value) and of its opponent (other).
 
     The other columns are learner, opponent, seat, alone (True in self-play), and those to keep. In a game with more
     than two seats the opponent is all others, as "ucb v exp3", and `other` is null.
     """
-    pl = require("polars")
     players = pl.col("players").list
     sides, seats = [], max([2, *table["players"].list.len().unique()])
     for seat in range(seats):
@@ -193,13 +188,11 @@ def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Seq
                 other=pl.when(players.len() == 2).then(other),
             )
         )
-    rows: polars.DataFrame = pl.concat(sides).filter(pl.col("value").is_not_null())
-    return rows
+    return pl.concat(sides).filter(pl.col("value").is_not_null())
 
 
-def _numbers(table: polars.DataFrame, metric: str, signed: bool, seat: int) -> tuple[Any, Any]:
+def _numbers(table: pl.DataFrame, metric: str, signed: bool, seat: int) -> tuple[Any, Any]:
     """Return the expressions of a learner's number in a seat, and of its opponent's; null where there is none."""
-    pl = require("polars")
 
     def column(*names: str) -> Any:
         return pl.coalesce(*(pl.col(name) for name in names if name in table.columns), pl.lit(None, pl.Float64))
@@ -233,18 +226,16 @@ def seat_columns(metric: str, present: Iterable[str]) -> list[str]:
     return [name for name in present if name in (metric, f"column_{metric}") or name.startswith(f"{metric}:")]
 
 
-def pooled(samples: polars.DataFrame, by: Sequence[str], over: Sequence[str]) -> polars.DataFrame:
+def pooled(samples: pl.DataFrame, by: Sequence[str], over: Sequence[str]) -> pl.DataFrame:
     """Return the mean of `value` over some columns, for the seeds that every combination of them has."""
-    pl = require("polars")
     counts = samples.group_by(by).agg(wanted=pl.struct(over).n_unique())
     means = samples.group_by([*by, "seed"]).agg(pl.col("value").mean(), met=pl.col("value").count())
     kept = means.join(counts, on=list(by)).filter(pl.col("met") == pl.col("wanted"))
     return kept.drop("met", "wanted").sort("seed")
 
 
-def tests_of(samples: polars.DataFrame, by: Sequence[str], family: str) -> dict[tuple[Any, ...], Estimate]:
+def tests_of(samples: pl.DataFrame, by: Sequence[str], family: str) -> dict[tuple[Any, ...], Estimate]:
     """Return the mean of `value` over seeds, tested for zero, by key; corrected over the keys if a family is named."""
-    pl = require("polars")
     groups = samples.sort("seed").group_by(by).agg("value").with_columns(n=pl.col("value").list.len()).sort(by)
     found: dict[int, Estimate] = {}
     for n in groups["n"].unique():
@@ -415,16 +406,15 @@ def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]
     ]
 
 
-def asked_for(table: polars.DataFrame, study: Study, *metrics: str) -> polars.DataFrame:
+def asked_for(table: pl.DataFrame, study: Study, *metrics: str) -> pl.DataFrame:
     """Return the rows of a table that belong to a study with any of these metrics: a folder may hold more."""
-    pl = require("polars")
     seeds: dict[tuple[Any, ...], set[int]] = {}
     for cell in study.cells:
         if not {*metrics}.isdisjoint(cell.metrics):
             game, players, noise, rounds = cell.labels(study.noises)
             seeds.setdefault((game, noise, rounds, players), set()).update(cell.seeds)
-    fields = {"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "names": pl.String, "seed": pl.List(pl.Int64)}
+    labels = {"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "names": pl.String}
     rows = [(*setting, " v ".join(players), sorted(of)) for (*setting, players), of in seeds.items()]
-    requested = pl.DataFrame(rows, schema=fields, orient="row").explode("seed")
+    requested = pl.DataFrame(rows, {**labels, "seed": pl.List(pl.Int64)}, orient="row").explode("seed")
     named = table.with_columns(names=pl.col("players").list.join(" v "))
     return named.join(requested, on=[*SETTING, "names", "seed"], how="semi", maintain_order="left").drop("names")

@@ -6,19 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.core.files import make_folder, write_whole
+from coebl.core.frames import pl
 from coebl.engine.match import MatchKey
 from coebl.evidence.statistics import LEVEL, Estimate, share_interval
-
-if TYPE_CHECKING:
-    import polars
-
 
 _RESAMPLES = 9_999
 
@@ -160,7 +157,7 @@ def slope(by_size: Mapping[int, Runtimes], level: float = LEVEL) -> Estimate:
     return Estimate(mean, float(low), float(high), float(finite.std(ddof=1)), count, level, "bootstrap")
 
 
-def read_runtimes(frame: polars.DataFrame) -> dict[MatchKey, Runtimes]:
+def read_runtimes(frame: pl.DataFrame) -> dict[MatchKey, Runtimes]:
     """Return the times of every match in a frame of `Result.last` or `Results.last`.
 
     Args:

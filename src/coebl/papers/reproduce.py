@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError, look_up
 from coebl.core.files import make_folder, write_whole
-from coebl.core.modules import require
+from coebl.core.frames import pl
 from coebl.core.text import counted, few_digits
 from coebl.engine.match import MatchName
 from coebl.evidence.judge import Verdict, as_json, as_markdown
@@ -370,7 +370,6 @@ def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequen
 
 def means(paper: Paper, results: Results) -> list[dict[str, Any]]:
     """Return means with intervals of every metric in the last round of every match, then over the last rounds."""
-    pl = require("polars")
     rows: list[dict[str, Any]] = [dict(row) for row in results.summary()]
     for metric, span in paper.averaged.items():
         for game, row, column in results.matches():

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints, evenly_spread
 from coebl.core.errors import InputError, nearest
+from coebl.core.frames import pl
 from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.until import HittingTime
@@ -36,7 +37,6 @@ from coebl.plots.hitting import plot_ecdf
 from coebl.plots.style import BAND, REFERENCE, canvas, check_some, drawable, legend_entries, panels, seeds_text
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -50,7 +50,7 @@ _HEIGHT = 1.75  # of a panel, in inches
 _MARGIN = 0.1  # around the legend, in inches
 
 
-Data: TypeAlias = "polars.DataFrame | Results"
+Data: TypeAlias = "pl.DataFrame | Results"
 
 
 class Curve(NamedTuple):
@@ -119,7 +119,6 @@ def read_curve(
     """Return a metric of a match, given as the game followed by the players, at some or all recorded rounds."""
     game, *players = match
     name = f"{game}, {' v '.join(players)}"
-    pl = require("polars")
     if hasattr(data, "curves"):
         rows = data.curves([metric], points=points, game=game, players=[[player] for player in players], noise=noise)
     else:

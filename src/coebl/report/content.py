@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coebl.core.modules import require
+from coebl.core.frames import pl
 from coebl.core.text import natural
 from coebl.evidence import ALPHA, Band
 from coebl.evidence.pairwise import Families, Ranking, rank
@@ -34,8 +34,6 @@ from coebl.report.legend import (
 )
 
 if TYPE_CHECKING:
-    import polars
-
     from coebl.study import Results
 
 _FIRST = ("absolute_pseudo_regret", "pseudo_regret", "exploitability")  # without noise: they need fewer seeds
@@ -294,9 +292,8 @@ def _read_game(
 
 def _frame(
     results: Results, content: Content, game: Mapping[str, Any], **options: Any
-) -> tuple[polars.DataFrame, dict[tuple[str, str], list[int]]]:
+) -> tuple[pl.DataFrame, dict[tuple[str, str], list[int]]]:
     """Return the runs of a game with a column for each seat, and the matches of several lengths, which are left out."""
-    pl = require("polars")
     metrics = [name for name in content.metrics if name in results.metrics]
     frame = results.curves(metrics, game=game["spec"], noise=game["noise"] or None, **options)
     seated = {tuple(players): _seated(players) for players in frame["players"].unique()}
@@ -324,9 +321,9 @@ def _notice(content: Content, players: Sequence[str], game: Mapping[str, Any], r
     content.notices.append(f"not shown: {' v '.join(players)} on {game['name']}: {reason}.")
 
 
-def _means(runs: polars.DataFrame, by: Sequence[str]) -> polars.DataFrame:
+def _means(runs: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Return the number of seeds, the mean of `value` over them and half the width of its interval, group by group."""
-    groups = runs.group_by(by, maintain_order=True).agg("value", seeds=require("polars").len())
+    groups = runs.group_by(by, maintain_order=True).agg("value", seeds=pl.len())
     mean, half = np.full((2, len(groups)), np.nan)
     for seeds in groups["seeds"].unique():
         chosen = (groups["seeds"] == seeds).to_numpy()
@@ -336,11 +333,11 @@ def _means(runs: polars.DataFrame, by: Sequence[str]) -> polars.DataFrame:
 
 
 def _curves(
-    frame: polars.DataFrame, metric: str, content: Content, game: Mapping[str, Any]
+    frame: pl.DataFrame, metric: str, content: Content, game: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[str, str], PageCurve]]:
     """Yield the mean over seeds with its interval, match by match."""
     means = _means(frame.select(*_MATCH, "round", value=metric).drop_nulls("value"), [*_MATCH, "round"])
-    by_match = means.group_by(_MATCH, maintain_order=True).agg(require("polars").all())
+    by_match = means.group_by(_MATCH, maintain_order=True).agg(pl.all())
     for row, column, rounds, seeds, mean, half in by_match.iter_rows():
         if len(set(seeds)) > 1:
             reason = f"{metric} was recorded at different rounds; keep the cells in two folders"
@@ -417,11 +414,8 @@ def _suitability(metric: str, content: Content) -> tuple[Any, ...]:
     return preference, words.signed, words.cumulative, list(content.metrics).index(metric)
 
 
-def _ends(
-    frame: polars.DataFrame, metrics: Mapping[str, MetricWords]
-) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+def _ends(frame: pl.DataFrame, metrics: Mapping[str, MetricWords]) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
     """Return the final values of matches by metric: of the last round if cumulative, else means of the last rounds."""
-    pl = require("polars")
     ends: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for name in filter(frame.columns.__contains__, metrics):
         held = frame.select(*_MATCH, "seed", "round", value=name).drop_nulls("value")

@@ -22,6 +22,7 @@ import coebl
 from coebl.core.arrays import Floats, Ints, machine_memory
 from coebl.core.errors import CoeblError, InputError, shorten
 from coebl.core.files import is_private, make_folder, write_whole
+from coebl.core.frames import pl
 from coebl.core.modules import require
 from coebl.core.text import one_line
 from coebl.engine import Result
@@ -339,7 +340,7 @@ class Checked:
         with contextlib.suppress(OSError):
             data = self._path.read_bytes() if self._path.is_file() and is_private(self._path.parent) else b""
             if hashlib.sha256(data[_SUM_SIZE:]).digest() == data[:_SUM_SIZE]:  # so that a flipped bit is noticed
-                rows = require("polars").read_parquet(data[_SUM_SIZE:]).iter_rows()
+                rows = pl.read_parquet(data[_SUM_SIZE:]).iter_rows()
                 return {digest: (checksum, Brief(*brief)) for digest, checksum, *brief in rows}
         return {}
 
@@ -360,10 +361,10 @@ class Checked:
         with contextlib.suppress(InputError, OSError):  # without the notes, everything is checked again
             place = make_folder(self._path.parent, mode=0o700)
             if is_private(place):
-                polars, table = require("polars"), io.BytesIO()
+                table = io.BytesIO()
                 rows = [(digest, checksum, *brief) for digest, (checksum, brief) in sorted(self._files.items())]
-                schema = {"digest": polars.String} | dict.fromkeys(("sum", "record", "last"), polars.Binary)
-                polars.DataFrame(rows, schema, orient="row").write_parquet(table)
+                schema = {"digest": pl.String} | dict.fromkeys(("sum", "record", "last"), pl.Binary)
+                pl.DataFrame(rows, schema, orient="row").write_parquet(table)
                 data = table.getvalue()
                 write_whole(self._path, hashlib.sha256(data).digest() + data, within=place)
                 self._changed = False

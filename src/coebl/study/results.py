@@ -14,7 +14,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats, evenly_spread
 from coebl.core.errors import InputError, nearest, shorten
-from coebl.core.modules import require
+from coebl.core.frames import pl
 from coebl.core.specs import split_spec
 from coebl.engine.match import MatchKey, MatchName
 from coebl.engine.until import Hit, HittingTime
@@ -28,7 +28,6 @@ from coebl.study.errors import DamagedFileError, StoreError
 from coebl.study.store import Store, check_one_device
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.figure import Figure
 
     from coebl.evidence.compare import Comparison
@@ -175,7 +174,7 @@ class Results:
         players: Sequence[Specs] | None = None,
         noise: Specs = None,
         rounds: int | None = None,
-    ) -> polars.DataFrame:
+    ) -> pl.DataFrame:
         """Return every run at its last round: one row per match and seed, as a Polars frame.
 
         The columns are `game`, `players` (a list, in the order of the seats), `noise`, `rounds` (the length of the
@@ -210,7 +209,7 @@ class Results:
         game: Specs = None,
         players: Sequence[Specs] | None = None,
         noise: Specs = None,
-    ) -> polars.DataFrame:
+    ) -> pl.DataFrame:
         """Return every run at its recorded rounds: as `last`, with a column `round` after `seed` and a row for each.
 
         Args:
@@ -268,25 +267,23 @@ class Results:
             records = [record for record in records if _label(record, place) in wanted]
         return records
 
-    def lazy(self) -> polars.LazyFrame:
+    def lazy(self) -> pl.LazyFrame:
         """Return all stored tables as one lazy Polars frame with the columns of `curves`.
 
         It reads from the files only what a query needs, unchecked; a run that overlapping cells hold appears twice.
         """
-        pl = require("polars")
         paths_by_columns: dict[tuple[int, tuple[str, ...]], list[str]] = {}  # one scan needs equal columns
         for record in self.records():
             paths_by_columns.setdefault((record.format, record.metrics), []).append(str(self.store.path(record.digest)))
         empty = frame_of([], self.metrics, curves=True)
-        frames: list[polars.LazyFrame] = [empty.lazy()]
+        frames: list[pl.LazyFrame] = [empty.lazy()]
         for (number, _), paths in paths_by_columns.items():
             scan = pl.scan_parquet(paths, glob=False)  # a folder may be called results[1]
             if number == EARLIER:
                 players = pl.concat_list(pl.col("row").cast(pl.String), pl.col("column").cast(pl.String))
                 scan = scan.with_columns(players=players, rounds="horizon").drop("row", "column", "horizon")
             frames.append(scan.cast({"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "round": pl.Int64}))
-        frame: polars.LazyFrame = pl.concat(frames, how="diagonal").select(empty.columns)
-        return frame
+        return pl.concat(frames, how="diagonal").select(empty.columns)
 
     def summary(
         self,
@@ -427,13 +424,12 @@ def _label(record: CellRecord, place: int) -> str:
 # Frames
 
 
-def frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) -> polars.DataFrame:
+def frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) -> pl.DataFrame:
     """Return a frame with one row per match and seed, and per recorded round if `curves`, sorted by match.
 
     Cells that have none of the metrics are left out. A run that several cells hold is one row; a StoreError if they
     disagree.
     """
-    pl = require("polars")
     cells_by_metrics: dict[tuple[str, ...], list[CellRuns]] = {}
     for cell in cells:
         if cell.values and len(cell.rounds):
@@ -444,12 +440,11 @@ def frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) ->
     frames = [pl.DataFrame(_columns(group, numbers)) for group in cells_by_metrics.values()]
     frame = pl.concat([pl.DataFrame(schema=empty), *frames], how="diagonal")
     frame = _once(frame.sort("match", "seed", "round", maintain_order=True), matches, metrics)
-    fields = {"game": pl.String, "players": pl.List(pl.String), "noise": pl.String, "rounds": pl.Int64}
+    names: Any = {"game": pl.String, "players": pl.List(pl.String), "noise": pl.String, "rounds": pl.Int64}
     rows = [(match.game, list(match.players), match.noise, match.rounds) for match in matches]
-    labels = pl.DataFrame(rows, schema=fields, orient="row")[frame["match"]]
+    labels = pl.DataFrame(rows, schema=names, orient="row")[frame["match"]]
     numbered = frame.select("seed", *(["round"] if curves else []), *metrics)
-    table: polars.DataFrame = pl.concat([labels, numbered], how="horizontal")
-    return table
+    return pl.concat([labels, numbered], how="horizontal")
 
 
 def _match_order(match: MatchKey) -> tuple[Any, ...]:
@@ -476,9 +471,8 @@ def _columns(cells: list[CellRuns], numbers: dict[MatchKey, int]) -> dict[str, A
     }
 
 
-def _once(frame: polars.DataFrame, matches: list[MatchKey], metrics: Sequence[str]) -> polars.DataFrame:
+def _once(frame: pl.DataFrame, matches: list[MatchKey], metrics: Sequence[str]) -> pl.DataFrame:
     """Return a sorted frame with each run once; overlapping cells have to agree."""
-    pl = require("polars")
     keys = ["match", "seed", "round"]
     if not frame.select(pl.all_horizontal(pl.col(keys) == pl.col(keys).shift()).any()).item():
         return frame
@@ -490,8 +484,7 @@ def _once(frame: polars.DataFrame, matches: list[MatchKey], metrics: Sequence[st
                 f"{matches[match]}: seed {seed} has two values of {metric}, so the cells are of two games, two "
                 "learners or two versions; keep them in two folders."
             )
-    once: polars.DataFrame = runs.agg(values.first())
-    return once
+    return runs.agg(values.first())
 
 
 # Filters

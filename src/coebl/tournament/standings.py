@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
-from coebl.core.modules import require
+from coebl.core.frames import pl
 from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, by_seat, pairwise, seat_columns
 from coebl.evidence.statistics import Estimate, mean_interval
 from coebl.games import AnyGame, parse_game
@@ -27,9 +27,6 @@ from coebl.solver import maximin
 from coebl.study import Results, Study
 from coebl.study.schema import one_among
 from coebl.tournament.suite import GENERAL_METRICS, TOURNAMENT_METRICS, YARDSTICK
-
-if TYPE_CHECKING:
-    import polars
 
 RESAMPLES = 2000
 _SEED = 0  # of the bootstrap, so that a tournament has one result
@@ -48,7 +45,7 @@ class Measured:
     kinds: tuple[Kind, ...]
     games: dict[str, int]  # to rounds
     units: dict[str, float]  # by game, the largest amount that can be won in a match
-    table: polars.DataFrame  # of these games, learners and seeds, as `Results.last` returns it
+    table: pl.DataFrame  # of these games, learners and seeds, as `Results.last` returns it
     seeds: tuple[int, ...]
     advantage: Floats  # (games, seeds, learners, learners): earnings of the first above the value against the second;
     # if general, its earnings among copies of the second, the mean of all seats
@@ -77,7 +74,6 @@ def measure(study: Study, results: Results) -> Measured:
     Unfinished parts are left out so that the rest stays comparable: first learners without any match, then games on
     which any match of the others is missing. Other cells of the folder are not read.
     """
-    pl = require("polars")
     general = any(GENERAL_METRICS[0] in cell.metrics for cell in study.cells)
     metrics = GENERAL_METRICS if general else TOURNAMENT_METRICS
     labels = [(cell.labels(), cell) for cell in study.cells]
@@ -149,9 +145,8 @@ def payoff_width(game: AnyGame) -> float:
     return max(high - low for low, high in game.ranges) or 1.0
 
 
-def _by_opponent(table: polars.DataFrame, metric: str, *axes: Sequence[Any]) -> Floats:
+def _by_opponent(table: pl.DataFrame, metric: str, *axes: Sequence[Any]) -> Floats:
     """Return a metric of each learner among copies of each opponent, the mean of all seats, by game and seed."""
-    pl = require("polars")
     sides = by_seat(table, metric, signed=metric == TOURNAMENT_METRICS[0])
     places = [{value: place for place, value in enumerate(values)} for values in axes]
     groups = {group: group.split(" v ") for group in sides["opponent"].unique()}
