@@ -22,7 +22,7 @@ from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.naming import PALETTE
 from coebl.plots import save
-from coebl.plots.style import GUIDE, NOTE, WIDTH, lay_out, look, new_figure
+from coebl.plots.style import GUIDE, NOTE, WIDTH, drawing
 from coebl.study import Results, Study, read_study
 from tools.suggestions import (
     KIN,
@@ -119,8 +119,7 @@ def plot_wishes(files: Files, wishes: Sequence[str]) -> Figure:
     for wish in wishes:
         for name in ("", *variants[wish]):  # a wish has a line too
             lines[wish, name] = len(lines)
-    with look():
-        figure = new_figure(WIDTH, 0.9 + 0.165 * len(lines))
+    with drawing(WIDTH, 0.9 + 0.165 * len(lines)) as figure:
         panels = figure.subplots(1, len(OUTCOMES), sharey=True)
         for ax, outcome in zip(panels, OUTCOMES, strict=True):
             _panel(ax, files, wishes, outcome, lines)
@@ -132,8 +131,7 @@ def plot_wishes(files: Files, wishes: Sequence[str]) -> Figure:
         handles, labels = panels[0].get_legend_handles_labels()
         note = "95 % intervals of the paired difference; none where runs are identical. Hollow: undecided after Holm"
         figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), title=note, alignment="left")
-        lay_out(figure)
-        return figure
+    return figure
 
 
 def _panel(ax: Axes, files: Files, wishes: Sequence[str], outcome: str, lines: dict[tuple[str, str], int]) -> None:

@@ -27,7 +27,7 @@ from coebl.evidence.statistics import mean_interval
 from coebl.games import GAMES, TensorGame, parse_game
 from coebl.naming import learner_titles
 from coebl.plots import save
-from coebl.plots.style import WIDTH, lay_out, look, new_figure
+from coebl.plots.style import WIDTH, drawing
 from tools.templates import read_csv
 
 PLAN, RESULTS = Path("tools", "general_sum.toml"), Path("results", "general-sum")
@@ -177,8 +177,7 @@ def game_table(runs: Runs, plan: Mapping[str, Any], game: str) -> str:
 def draw(runs: Runs, plan: Mapping[str, Any], target: Path) -> None:
     """Draw the distances to both kinds of equilibria, a panel per game."""
     learners, titles = plan["learners"][::-1], learner_titles(plan["learners"])
-    with look():
-        figure = new_figure(WIDTH, 1.4 + 0.36 * len(learners))
+    with drawing(WIDTH, 1.4 + 0.36 * len(learners)) as figure:
         panels = figure.subplots(2, 2, sharey=True)
         for ax, game in zip(panels.flat, plan["games"], strict=True):
             for measure, fill, label in (("cce", "white", "coarse correlated"), ("ce", "C0", "correlated")):
@@ -202,7 +201,6 @@ def draw(runs: Runs, plan: Mapping[str, Any], target: Path) -> None:
         figure.supxlabel("share of the joint play that differs from the nearest equilibrium", fontsize="medium")
         handles, labels = panels[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, title="nearest equilibrium that is", loc="outside upper center", ncols=2)
-        lay_out(figure)
         save(figure, target, "figure", ["svg", "png"])
 
 

@@ -27,7 +27,7 @@ from coebl.papers.ijcai2025 import (
 )
 from coebl.plots import plot_simplex
 from coebl.plots.heat_map import draw_matrix
-from coebl.plots.style import GUIDE, NOTE, lay_out, look, new_figure
+from coebl.plots.style import GUIDE, NOTE, drawing
 from coebl.plots.sweep import draw_sweep
 from tools.templates import read_json
 
@@ -62,8 +62,7 @@ def draw_picture(checks: Checks) -> Figure:
     chosen = {id: _matrix(variant, checks[id]) for id, variant in VARIANTS.items()}
     largest = max(abs(check["measured"]) for rows in chosen.values() for row in rows for check in row)
     seeds = {check["n"] for of_variant in checks.values() for check in of_variant.values()}
-    with look():
-        figure = new_figure(8.4, 4.5)
+    with drawing(8.4, 4.5) as figure:
         axes = figure.subplots(1, len(chosen), sharey=True)
         for ax, (variant, rows) in zip(axes, chosen.items(), strict=True):
             _draw(ax, rows, largest)
@@ -81,8 +80,7 @@ def draw_picture(checks: Checks) -> Figure:
             fontsize=8.5,
             color=NOTE,
         )
-        lay_out(figure)
-        return figure
+    return figure
 
 
 def draw_by_c(results: Path) -> Figure:
@@ -90,8 +88,7 @@ def draw_by_c(results: Path) -> Figure:
     means = {(row["game"], row["row"], row["column"], row["metric"]): row for row in read_json(results / "means.json")}
     rows = (("pseudo_regret", "against a best response"), ("exploitability", "in self-play"))
     shown = ["rps", *family_of_games("diagonal", MAIN_SIZES)]
-    with look():
-        figure = new_figure(8.4, 4.2)
+    with drawing(8.4, 4.2) as figure:
         for place, ((metric, against), game) in enumerate(product(rows, shown)):
             ax = figure.add_subplot(2, len(shown), place + 1)
             columns = [BEST_RESPONSE if metric == "pseudo_regret" else coebl(rate) for rate in RATES]
@@ -118,8 +115,7 @@ def draw_by_c(results: Path) -> Figure:
             fontsize=8.5,
             color=NOTE,
         )
-        lay_out(figure)
-        return figure
+    return figure
 
 
 def draw_policies() -> Figure:

@@ -14,7 +14,7 @@ from coebl.core.text import counted, one_line
 from coebl.learners.base import REFERENCES, Kind
 from coebl.naming import NOTHING, Known, Style, game_title, learner_titles, looks
 from coebl.plots.heat_map import draw_matrix
-from coebl.plots.style import AGAINST, FOR, GUIDE, NOTE, drawable, lay_out, look, new_figure, plain_log_scale
+from coebl.plots.style import AGAINST, FOR, GUIDE, NOTE, drawable, drawing, plain_log_scale
 from coebl.tournament.standings import Standing, Standings, kinds_in
 from coebl.tournament.suite import StatementKind
 
@@ -50,8 +50,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
     lines: list[Standing | Kind] = []
     for kind in kinds_in(rows):
         lines += [kind, *(entry for entry in rows if entry.kind == kind)]
-    with look():
-        figure = new_figure(5.2, 1.35 + 0.185 * len(lines))
+    with drawing(5.2, 1.35 + 0.185 * len(lines)) as figure:
         axes = figure.subplots(1, 2, sharey=True)
         for y, line in enumerate(lines):
             if isinstance(line, str):
@@ -93,8 +92,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
             fontsize=8,
             color=NOTE,
         )
-        lay_out(figure)
-        return figure
+    return figure
 
 
 def finding(standings: Standings, titles: Mapping[str, str]) -> str:
@@ -117,9 +115,8 @@ def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
     """Plot a panel per statement about a learner, with a line per game."""
     titles = learner_titles([trial["subject"], *trial["opponents"]], known)
     games, statements = trial["games"], trial["statements"].values()
-    with look():
-        shares = [_PANELS[statement["kind"]][0] for statement in statements]
-        figure = new_figure(2.9 + sum(shares), 1.9 + 0.17 * len(games))
+    shares = [_PANELS[statement["kind"]][0] for statement in statements]
+    with drawing(2.9 + sum(shares), 1.9 + 0.17 * len(games)) as figure:
         panels = figure.subplots(1, len(shares), width_ratios=shares, sharey=True, squeeze=False)[0]
         for ax, statement in zip(panels, statements, strict=True):
             _PANELS[statement["kind"]][1](ax, statement, trial, titles)
@@ -131,7 +128,6 @@ def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
         panels[0].set_yticks(np.arange(len(games)) + 0.5, labels, fontsize=6)
         panels[0].set_ylim(len(games), 0)
         panels[0].text(-0.01, 1.005, "game  rounds", transform=panels[0].transAxes, ha="right", va="bottom", color=NOTE)
-        lay_out(figure)
     return figure
 
 
