@@ -108,7 +108,7 @@ def test_mistakes_are_answered_in_a_sentence_and_warnings_are_watched(tmp_path, 
         assert server.mistake("GET", "/players/two")[0] == 404
         assert server.mistake("POST", "/players/one/outcomes", ticket=7, reward=1.0)[0] == 404
         code, words = server.mistake("POST", "/players/one/outcomes", reward=1.0)
-        assert (code, words[:29]) == (422, "observe came before act; ask ")
+        assert (code, words[:35]) == (422, "observe was called before act; ask ")
         assert server.mistake("PUT", "/players/two", learner="evil.py:Evil", actions=2)[0] == 422  # runs no file
         assert server.mistake("PUT", "/players/..%2Ftwo", actions=2)[0] in (404, 422)
         server("POST", "/players/one/outcomes", action=1, reward=5000.0)

@@ -189,7 +189,7 @@ def test_loading_a_player_runs_no_file_that_it_names(tmp_path, trace, spec):
         arrays = dict(stored)
     settings = json.loads(arrays["settings"].tobytes()) | {"learner": spec}
     np.savez("player.npz", **{**arrays, "settings": np.frombuffer(json.dumps(settings).encode(), np.uint8)})
-    with pytest.raises(InputError, match="is not built in, and no file that data name is run; pass an equal learner: "):
+    with pytest.raises(InputError, match="not built in, and files that it names are never run; pass an equal learner"):
         Player.load("player.npz")
     assert not trace.exists()
 
@@ -200,7 +200,7 @@ def test_a_player_of_a_custom_file_is_loaded_if_the_file_is_named_again(tmp_path
     player.act()
     player.observe(reward=1.0, opponent=0)
     player.save("player.npz")
-    with pytest.raises(InputError, match="is not built in, and no file that data name is run; pass an equal learner: "):
+    with pytest.raises(InputError, match="not built in, and files that it names are never run; pass an equal learner"):
         Player.load("player.npz")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "evil.py").rename(tmp_path / "elsewhere" / "evil.py")

@@ -145,10 +145,10 @@ def test_act_repeats_until_its_outcome_and_tickets_are_new():
     player.forget(acted)
     assert player.act().round == 3
     player.observe(reward=0.1)
-    with pytest.raises(InputError, match=r"^observe came before act"):
+    with pytest.raises(InputError, match=r"^observe was called before act"):
         player.observe(reward=0.5)
     player.ticket()
-    with pytest.raises(InputError, match=r"^observe came without a ticket, and 1 are open; pass one of them\.$"):
+    with pytest.raises(InputError, match=r"^observe was called without a ticket, and 1 are open; pass one of them\.$"):
         player.observe(reward=0.5)
 
 

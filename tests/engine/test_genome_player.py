@@ -64,9 +64,9 @@ def play(player, rounds):
         (lambda: GenomePlayer("pbil", 0), "genes is 0; accepted: an integer, 1 .. 50,000,000."),
         (
             lambda: PBIL().observe(reward=1),
-            "observe came before act; ask act() for a genome, play it, then call observe().",
+            "observe was called before act; ask act() for a genome, play it, then call observe().",
         ),
-        (lambda: GenomePlayer("cga", 4), "cga is a search, of both players' genomes; accepted: a learner of genomes."),
+        (lambda: GenomePlayer("cga", 4), "cga is a search over both players' genomes; accepted: a learner of genomes."),
         (
             lambda: answered(GenomePlayer("gene-bilin", 4), 1.0, [1, 0, 2, 0]),
             "opponent is [1, 0, 2, 0]; accepted: the opponent's genome, 4 bits, since gene-bilin learns from it.",

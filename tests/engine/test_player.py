@@ -110,7 +110,7 @@ def answered(opponent, **settings):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Player("ucb", 2, 3, horizon=10).observe(reward=1.0, opponent=0), "observe came before act"),
+        (lambda: Player("ucb", 2, 3, horizon=10).observe(reward=1.0, opponent=0), "observe was called before act"),
         (lambda: answered(3, opponent_actions=3), r"opponent is 3; accepted: 0 \.\. 2\.$"),
         (lambda: Player("ucb", 2, 2), "ucb needs the number of rounds"),
         (
@@ -397,7 +397,7 @@ def test_a_player_of_coebl_0_1_that_played_differently_learns_again_from_all_out
     np.testing.assert_array_equal(loaded.policy, player.policy)
     assert loaded.policy[1] > 0.5
     assert loaded.noise is None
-    with pytest.raises(InputError, match="is damaged: its policy has another number of actions"):
+    with pytest.raises(InputError, match="is damaged: its policy and its settings differ"):
         Player.load(of_format_1(tmp_path, player, actions, rewards, np.full(3, 1 / 3)))
 
 

@@ -385,7 +385,7 @@ def test_the_states_of_normal_numbers_are_checked(tmp_path):
 
 
 def test_a_later_format_is_rejected(tmp_path):
-    with pytest.raises(InputError, match="has another format than 1 or 3; load it with the coebl that wrote it"):
+    with pytest.raises(InputError, match="has a format other than 1 or 3; load it with the coebl that wrote it"):
         Player.load(altered(tmp_path, Player("exp3", 2), lambda content: content.update(format=4)))
 
 

@@ -53,7 +53,7 @@ class GenomePlayer(Contestant):
         if "bits" not in learner.plays:
             raise InputError(f"{learner} plays numbered actions; accepted: a learner of genomes. Use Player.")
         if isinstance(learner, Search):
-            raise InputError(f"{learner} is a search, of both players' genomes; accepted: a learner of genomes.")
+            raise InputError(f"{learner} is a search over both players' genomes; accepted: a learner of genomes.")
         self.genes = check_integer("genes", genes, 1, MOST_ENTRIES)
         super().__init__(learner, Bits(self.genes), self.genes, horizon, seed)
         self.payoff_range, self.noise = check_scale(payoff_range), check_noise(noise)
@@ -89,7 +89,7 @@ class GenomePlayer(Contestant):
             opponent: the opponent's genome: bits, one per gene.
         """
         if self._genome is None:
-            raise InputError("observe came before act; ask act() for a genome, play it, then call observe().")
+            raise InputError("observe was called before act; ask act() for a genome, play it, then call observe().")
         reward = check_reward(reward)
         shown: Any = None
         if "opponent" in self.learner.sees:

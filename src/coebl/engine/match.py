@@ -14,11 +14,11 @@ from coebl.learners import Learner, Responder, parse_learner
 from coebl.search import Search
 
 MOST_ROUNDS = 10**9
-_MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer floats
+_MOST_PAYOFF = 1e100  # beyond it, squares and sums over rounds are no longer finite
 
 
 class MatchName(tuple[str, ...]):
-    """The spec of a game and those of the learners in its seats. It equals the tuple of them.
+    """The specs of a game and of the learners in its seats. It compares equal to a tuple of these.
 
     >>> match = MatchName("rps", "ucb", "coebl:c=2")
     >>> print(match)
@@ -60,7 +60,7 @@ class MatchName(tuple[str, ...]):
 
 
 class MatchKey(NamedTuple):
-    """The labels of a match in tables. It equals the tuple of its fields.
+    """The labels of a match in tables. It compares equal to a tuple of its fields.
 
     >>> print(MatchKey("rps", ("ucb", "exp3"), "gaussian", 3000))
     rps, ucb v exp3
@@ -159,8 +159,8 @@ class Match:
     ) -> Match:
         """Return a match of any number of players from specs.
 
-        Here players has a spec or a `Learner` for each seat; game, rounds and noise are those of `of`. A game may also
-        be a pair of matrices, the payoffs of each of two players.
+        `players` holds a spec or a `Learner` for each seat; game, rounds and noise are as in `of`. A game may also be a
+        pair of matrices, the payoffs of each of two players.
 
         >>> print(Match.among("jordan", ["exp3", "ucb", "hedge"], rounds=100))
         jordan, exp3 v ucb v hedge, 100 rounds

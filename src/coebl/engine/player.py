@@ -21,21 +21,21 @@ from coebl.engine.units import Units, check_noise, check_reward, check_scale
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
 
-_TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
+_TOLERANCE = 1e-6  # of a replayed policy: CPUs differ by less in exp and log, versions of coebl by more
 _SURE_FREEDOM, _WRONG_NOISE = 30, 3.0  # degrees of freedom, and the factor by which a given noise is clearly wrong
-_MOST_OPEN = 1024  # tickets; beyond it the oldest is forgotten
+_MOST_OPEN = 1024  # tickets; beyond that, the oldest is forgotten
 
 
 class Player(Contestant):
     """A learner in a real contest: ask it for an action, then report the outcome to it.
 
     It plays as in a simulation with a single run, and maximises its reward. A copy, also by pickle, continues as the
-    original would. Threads may share a player: each call is done before the next begins.
+    original would. Threads may share a player: each call finishes before the next begins.
 
     Args:
         learner: a spec, or a `Learner`.
         actions: the number of its actions, or their labels.
-        opponent_actions: the same for the opponent; not needed by a learner that does not see what the opponent does.
+        opponent_actions: likewise for the opponent; not needed by a learner that does not see the opponent's actions.
         horizon: the approximate number of rounds; some learners need it.
         seed: the seed of its draws. With None it is random, so that no two players are alike.
         payoff_range: the least and the largest payoff that an action can have, before noise, in the units of the
@@ -84,7 +84,7 @@ class Player(Contestant):
             self.opponent_actions, opponent_labels = _count_actions("opponent_actions", opponent_actions)
         elif learner.sees:
             raise InputError(
-                f"opponent_actions is None, and {learner} learns from what the opponent does; accepted: the "
+                f"opponent_actions is None, and {learner} learns from the opponent's actions; accepted: the "
                 "number of the opponent's actions. Pass opponent_actions=."
             )
         if self.actions * (self.opponent_actions or 1) > MOST_ENTRIES:
@@ -104,11 +104,11 @@ class Player(Contestant):
     def reset(self) -> None:
         """Forget everything and begin again, with the same seed."""
         with self._lock:
-            self._issued = 0  # rounds for which there was a ticket
+            self._issued = 0  # rounds that had a ticket
             self._learned = 0  # outcomes that the learner has learned from
             self._restarts = 0
             self._open: dict[int, Ticket] = {}  # by round
-            self._current: Ticket | None = None  # that act() repeats
+            self._current: Ticket | None = None  # the ticket that act() repeats
             self._policy = None
             self._records = Records(self.actions, self.opponent_actions or 1)
             self._units = learn_units(self._records, self.payoff_range, self.noise)
@@ -121,7 +121,7 @@ class Player(Contestant):
 
     @property
     def round(self) -> int:
-        """The current round, from 1: that of act(), or else of the next ticket."""
+        """The current round, counted from 1: that of act()'s open ticket, or else of the next ticket."""
         current = self._current
         return self._issued + 1 if current is None else current.round
 
@@ -163,20 +163,20 @@ class Player(Contestant):
         return ticket
 
     def act(self) -> Ticket:
-        """Return the action to play in this round, the same until its outcome is observed or it is forgotten."""
+        """Return the action to play in this round. It stays the same until it is observed or forgotten."""
         with self._lock:
             if self._current is None:
                 self._current = self._issue()
             return self._current
 
     def ticket(self) -> Ticket:
-        """Return an action for a new round at every call. Its outcome may come at any time: `observe(ticket, ...)`.
+        """Return an action for a new round at every call. Report its outcome at any time: `observe(ticket, ...)`.
 
         >>> player = Player("ots-rm", actions=2, opponent_actions=2, seed=1)
         >>> first, second, third = player.ticket(), player.ticket(), player.ticket()
         >>> player.observe(second, reward=0.5, opponent=1)
         >>> player.forget(third)  # its outcome will never be known
-        >>> player.observe(first, reward=0.1, opponent=0, action=1)  # it was played in place of the advised action
+        >>> player.observe(first, reward=0.1, opponent=0, action=1)  # played in place of the advised action
         >>> len(player.tickets)
         0
         """
@@ -193,13 +193,13 @@ class Player(Contestant):
     ) -> None:
         """Report the outcome of a round.
 
-        Every outcome is in the history. The learner learns from it unless it learns from the opponent's action and that
-        is missing, or divides by the probability of the action and that was 0.
+        Every outcome enters the history. The learner learns from it, unless the learner needs the opponent's action and
+        that is missing, or divides by the probability of the action and that was 0.
 
         Args:
             ticket: a ticket that `ticket` or `act` returned; by default that of `act`.
             reward: the reward of the action that was played.
-            opponent: the number or label of the opponent's action, if it is known; of several, one for each.
+            opponent: the number or label of the opponent's action, if it is known; for several opponents, one each.
             action: the number or label of the action that was played, if it is not the one that was advised. Without a
                 ticket and before `act`, it is a move that was made without asking.
         """
@@ -238,8 +238,10 @@ class Player(Contestant):
             if played is not None:
                 return self._issue(played)
             if self._open:
-                raise InputError(f"observe came without a ticket, and {len(self._open)} are open; pass one of them.")
-            raise InputError("observe came before act; ask act() for an action, play it, then call observe().")
+                raise InputError(
+                    f"observe was called without a ticket, and {len(self._open)} are open; pass one of them."
+                )
+            raise InputError("observe was called before act; ask act() for an action, play it, then call observe().")
         if not isinstance(ticket, Ticket):
             raise InputError(f"ticket is {shorten(ticket)}; accepted: a ticket that act() or ticket() returned.")
         known = self._open.get(ticket.round)
@@ -323,7 +325,7 @@ class Player(Contestant):
         """Return the rewards of each pair of actions: visits, mean, and a 95 % interval of the mean, low to high.
 
         The interval is Student's, with one deviation for the rewards of all pairs. Mean and interval are null where
-        there is none. It holds for a pair by itself, and for visits that were not chosen by what they earned.
+        there is none. The interval holds for each pair by itself, if its visits did not depend on earlier rewards.
 
         >>> player = Player("ucb", actions=["left", "right"], opponent_actions=1, horizon=9)
         >>> for reward in (1.0, 3.0):
@@ -347,12 +349,13 @@ class Player(Contestant):
             return self.labels.frame(columns)
 
     def value(self) -> Interval:
-        """Return the value of the game by the estimates, with a 95 % interval.
+        """Return the estimated value of the game, with a 95 % interval.
 
-        The interval is between the values of the matrices of lower and of upper bounds, which hold for all pairs
-        together (Bonferroni): it is wide, and covers the value at least that often. A pair without a visit has the
-        middle of the payoff range in the estimate, and the whole range in the interval. If the range is learned, the
-        interval is infinite until some pair was visited twice, and it may be too narrow while pairs have no visits.
+        The interval reaches from the value of the matrix of lower bounds to that of upper bounds. The bounds hold for
+        all pairs together (Bonferroni), so the interval is wide, and covers the value at least that often. A pair
+        without a visit has the middle of the payoff range in the estimate, and the whole range in the interval. If the
+        range is learned, the interval is infinite until some pair has been visited twice, and it may be too narrow
+        while pairs have no visits.
 
         >>> player = Player("ucb", actions=1, opponent_actions=2, horizon=9, payoff_range=(-1, 1))
         >>> player.observe(action=0, opponent=1, reward=-0.5)
@@ -391,7 +394,7 @@ class Player(Contestant):
             return self.labels.frame({name: recent[name].copy() for name in Outcome._fields})
 
     def opponent(self) -> pl.DataFrame:
-        """Return the opponent's actions: visits, the share of all outcomes, and that of the 100 most recent.
+        """Return the visits of each action of the opponent, and its share of all and of the 100 most recent outcomes.
 
         >>> player = Player("exp3", actions=2, opponent_actions=["high", "low"])
         >>> for action in ("high", "low", "high"):
@@ -436,7 +439,7 @@ class Player(Contestant):
         if saved.content["format"] != 1:
             super()._resume(saved, path)
         elif not self._replay(saved, path):
-            self.noise, self._warned = None, {}  # its units are learned, as is usual now
+            self.noise, self._warned = None, {}  # learn the units, which is now the default
             self.reset()
             self._replay(saved, path)
             last = " Pass the action that it advised last to observe(action=...)." if saved.content["acted"] else ""
@@ -487,20 +490,20 @@ class Player(Contestant):
                 action, probability = int(ticket), float(ticket.policy[ticket])
                 self._teach(action, 0, middle, probability)
                 self._records.add(Outcome(ticket.round, action, action, 0, middle, probability, True))
-            self._teach(self.actions - 1, (self.opponent_actions or 1) - 1, middle, 1.0)  # the last of its numbers
+            self._teach(self.actions - 1, (self.opponent_actions or 1) - 1, middle, 1.0)  # the last action of each
             learn_units(self._records, self.payoff_range, self.noise)
             self._policy = None
             self._next_policy()
 
     def _replay(self, saved: Saved, path: str) -> bool:
-        """Repeat the history of a player of the same settings; True if the policy is that of the saved player."""
+        """Repeat the history of a player with the same settings. Return True if it ends with the saved policy."""
         for action, opponent, reward in saved.content["history"]:
             self.act()  # its draw is ignored: the action that was played counts
             action = check_integer(f"{path}: a saved action", action, 0, self.actions - 1)
             self.observe(reward=reward, opponent=None if opponent < 0 else opponent, action=action)
         policy, saved_policy = self.policy, saved.arrays["policy"]
         if saved_policy.shape != policy.shape:
-            raise InputError(f"{path} is damaged: its policy has another number of actions than its settings.")
+            raise InputError(f"{path} is damaged: its policy and its settings differ in the number of actions.")
         if saved.content["acted"]:
             self.act()
         return np.allclose(policy, saved_policy, atol=_TOLERANCE)

@@ -1,7 +1,7 @@
 """The base of all players: a learner that is seated alone, and the file of its state.
 
-The file is JSON and arrays in one .npz, nothing that runs. Within a major version of coebl every later version reads
-it: a format only gains keys, and keys that are not known are ignored.
+The file holds JSON and arrays in one .npz, and no code. Within a major version of coebl, every later version can read
+it: a format only gains keys, and unknown keys are ignored.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from coebl.engine.units import MOST_ROUNDS, Units
 from coebl.games.spaces import Space
 from coebl.learners import LEARNERS, Learner, parse_learner
 
-_FORMAT = 3  # 1 is that of coebl 0.1, with the whole history; 2 was never released
-_MEMORY = "memory-"  # begins the names of the learner's arrays
+_FORMAT = 3  # coebl 0.1 wrote format 1, with the whole history; 2 was never released
+_MEMORY = "memory-"  # prefix of the names of the learner's arrays
 
 
 class Saved(NamedTuple):
@@ -41,9 +41,9 @@ class Saved(NamedTuple):
 
 
 class Contestant:
-    """The base of players: a learner that is seated alone, for one run, with its copies and its files."""
+    """The base class of players: a learner seated alone, for one run, that can be copied and saved."""
 
-    _settings: tuple[str, ...]  # arguments that a file has
+    _settings: tuple[str, ...]  # arguments that are stored in a file
     _units: Units
     _restarts = 0  # of the learner, each with its own random numbers
     _policy: Floats | None = None  # (actions,), of the current round if it was asked for
@@ -78,9 +78,9 @@ class Contestant:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to continue from, as JSON and arrays, to the .npz file `path`, in full or not at all.
 
-        The file holds the attributes of the learner and, of a `Player`, the open tickets, the sums and the recent
-        outcomes, so its size and the time do not depend on the rounds played. An attribute that cannot be stored, such
-        as an open file, is reported by its name.
+        The file holds the attributes of the learner and, for a `Player`, the open tickets, the sums and the recent
+        outcomes, so its size and the time to write it do not depend on the rounds played. An attribute that cannot be
+        stored, such as an open file, is reported by name.
         """
         with self._lock:
             content, arrays = self._describe()
@@ -99,13 +99,13 @@ class Contestant:
         If another version of coebl saved a `Player`, and its learner has changed, the learner learns again from the
         recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed; if this version
         plays differently, the learner learns again from all of it, with a warning. A copy plays first, so that a file
-        that does not fit the learner is reported here and not later; if your learner writes to a file or a server, it
-        does so for these rounds too.
+        that does not fit the learner is reported here and not later. If your learner writes to a file or a server, it
+        also does so in these rounds.
 
         Args:
-            path: of a file that `save` wrote.
-            learner: an equal learner, or its spec, if it or a part of it is in a file of yours. No Python file that the
-                saved player names is run, at any depth of its learner's spec.
+            path: the path of a file that `save` wrote.
+            learner: an equal learner, or its spec; needed if the learner or a part of it is in a file of yours. Python
+                files that the saved player names, at any depth of its learner's spec, are never run.
         """
         saved = _read(path)
         if ("genes" in saved.content) != ("genes" in cls._settings):
@@ -124,13 +124,13 @@ class Contestant:
         try:
             self._restore(saved, path)
             copy.deepcopy(self)._rehearse()
-        except Exception as error:  # a learner in a state that does not fit it raises any of them, Numba's too
+        except Exception as error:  # a state that does not fit the learner may raise any, Numba's too
             raise InputError(
                 f"{path} is damaged, or was saved by another version of coebl or of its learner: {shorten(error)}."
             ) from None
 
     def _describe(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the content of its file, apart from that of every player, and its arrays."""
+        """Return the content of its file, without the entries of every player, and its arrays."""
         raise NotImplementedError
 
     def _restore(self, saved: Saved, path: str) -> None:
@@ -138,7 +138,7 @@ class Contestant:
         raise NotImplementedError
 
     def _rehearse(self) -> None:
-        """Play: a state that does not fit the learner fails."""
+        """Play some rounds, which fails if the state does not fit the learner."""
         raise NotImplementedError
 
 
@@ -162,10 +162,10 @@ def _read(path: str | os.PathLike[str]) -> Saved:
             arrays["policy"] = arrays["policy"].astype(np.float64)
     except FileNotFoundError:
         raise InputError(f"no file {str(path)!r}; accepted: a file that Player.save wrote.") from None
-    except Exception:  # a damaged archive raises anything: zlib's errors, RecursionError, MemoryError, ...
+    except Exception:  # a damaged archive may raise zlib's errors, RecursionError, MemoryError, ...
         raise InputError(f"{path} is not a saved player; accepted: a file that Player.save wrote.") from None
     if content["format"] not in (1, _FORMAT):
-        raise InputError(f"{path} has another format than 1 or {_FORMAT}; load it with the coebl that wrote it.")
+        raise InputError(f"{path} has a format other than 1 or {_FORMAT}; load it with the coebl that wrote it.")
     memory = [arrays.pop(name) for name in sorted(arrays) if name.startswith(_MEMORY)]
     return Saved(content, arrays, State(content.get("state"), memory))
 
@@ -176,7 +176,7 @@ def _choose_learner(path: str | os.PathLike[str], saved: Saved, learner: str | L
     if learner is None:
         if split_spec(spec).name not in LEARNERS or files_in(spec):
             raise InputError(
-                f"{path} holds {shorten(spec)}, which is not built in, and no file that data name is run; "
+                f"{path} holds {shorten(spec)}, which is not built in, and files that it names are never run; "
                 f"pass an equal learner: Player.load({os.fspath(path)!r}, learner={shorten(spec)})."
             )
         return spec

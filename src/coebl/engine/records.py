@@ -14,16 +14,16 @@ from coebl.core.frames import pl
 from coebl.engine.units import Units
 from coebl.solver import solve_matrix
 
-KEPT = 4096  # outcomes that are kept one by one; the sums per pair of actions are over all
+KEPT = 4096  # outcomes that are kept one by one; the sums per pair of actions include all
 RECENT = 100  # outcomes that count as recent
 UNKNOWN = -1  # in place of an action that is not known
 _CONFIDENCE = 0.95
 _FLOOR = 0.1  # the least noise, as a share of half the width: with much less, learners would hardly explore
-_LEAST_SHARE = 0.2  # of the width of the rewards, which is left for the payoffs
-_SURE = 8  # degrees of freedom at which half of the noise is taken off the range
+_LEAST_SHARE = 0.2  # the least share of the width of the rewards that is attributed to the payoffs
+_SURE = 8  # degrees of freedom at which half the variance of the noise is subtracted
 _RANGE_MOVED = 0.1  # share of the width by which an end has to move before the learner learns again
 _NOISE_MOVED = 1.25  # likewise, the factor by which the noise has to change
-_TOTALS = ("outcomes", "mean_reward", "least", "largest", "_around", "_within", "_freedom")  # numbers of all outcomes
+_TOTALS = ("outcomes", "mean_reward", "least", "largest", "_around", "_within", "_freedom")  # over all outcomes
 
 
 class Outcome(NamedTuple):
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
     round: int
     advised: int  # UNKNOWN if no advice was asked for
-    action: int  # that was played
+    action: int  # the action that was played
     opponent: int  # UNKNOWN if it was not reported
     reward: float
     probability: float  # of the action, by the policy of the round
@@ -66,10 +66,10 @@ class Records:
         self.visits, self.means = np.zeros((2, actions, opponent_actions))
         self._around = 0.0  # the sum of squared differences from the mean reward
         self._within = 0.0  # the same from the mean of the pair
-        self._freedom = 0  # visits to pairs that had one already
+        self._freedom = 0  # visits to pairs that had been visited before
 
     def add(self, outcome: Outcome) -> None:
-        """Record an outcome. Without the opponent's action it is only in the history."""
+        """Record an outcome. Without the opponent's action, it does not count for any pair of actions."""
         if self.outcomes == len(self._recent) < KEPT:
             self._recent = np.resize(self._recent, 2 * len(self._recent))
         self._recent[self.outcomes % KEPT] = outcome
@@ -89,7 +89,7 @@ class Records:
         self._freedom += int(self.visits[pair] > 1)
 
     def recent(self, most: int = KEPT) -> NDArray[Any]:
-        """Return the last outcomes, at most this number of them, the oldest first."""
+        """Return the last outcomes, at most `most`, the oldest first."""
         first = max(0, self.outcomes - min(most, KEPT))
         return self._recent[np.arange(first, self.outcomes) % KEPT]
 
@@ -102,7 +102,7 @@ class Records:
         return sqrt(self._around / self.outcomes) if self.outcomes else 0.0
 
     def bounds(self, payoff_range: tuple[float, float], together: bool) -> tuple[Floats, Floats]:
-        """Return the ends of 95 % intervals of the payoffs, (m, k) each; those of the range where a pair has none.
+        """Return the ends of 95 % intervals of the payoffs, (m, k) each; where a pair has none, those of the range.
 
         They are Student's, with the pooled deviation, for each pair alone or all visited pairs together (Bonferroni).
         """
@@ -123,19 +123,19 @@ class Records:
         return np.where(self.visits > 0, self.means, low / 2 + high / 2)
 
     def value(self, payoff_range: tuple[float, float]) -> Interval:
-        """Return the value of the game by the estimates. The interval holds if all pairs' intervals do."""
+        """Return the estimated value of the game. The interval holds if the intervals of all pairs do."""
         matrices = self.filled(payoff_range), *self.bounds(payoff_range, together=True)
         return Interval(*(float(solve_matrix(matrix).value) for matrix in matrices))
 
     def exploitability(self, policy: Floats, payoff_range: tuple[float, float]) -> Interval:
-        """Return the value less the payoff of a policy, (m,), against its best response, by the estimates."""
+        """Return the estimated value minus the payoff of a policy, (m,), against its best response."""
         low, high = self.bounds(payoff_range, together=True)
         matrices = self.filled(payoff_range), high, low  # the loss is least where the policy earns most
         pairs = zip(self.value(payoff_range), matrices, strict=True)
         return Interval(*(max(0.0, value - float((policy @ matrix).min())) for value, matrix in pairs))
 
     def opponent_shares(self) -> tuple[Floats, Floats, Floats]:
-        """Return the visits of the opponent's actions, their shares of all and of the recent outcomes: (k,) each."""
+        """Return the visits of the opponent's actions, and their shares of all and of recent outcomes: (k,) each."""
         k = self.visits.shape[1]
         recent = self.recent(RECENT)["opponent"]
         late = np.bincount(recent[recent != UNKNOWN], minlength=k)
@@ -143,18 +143,18 @@ class Records:
         return visits, visits / max(1.0, visits.sum()), late / max(1, late.sum())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all that is recorded, for a file."""
+        """Return all records as arrays, for a file."""
         totals = np.array([getattr(self, name) for name in _TOTALS])
         return {"history": self.recent(), "visits": self.visits, "means": self.means, "totals": totals}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Continue from the arrays of equal records; raises a KeyError or ValueError if they are of other records."""
+        """Continue from the arrays of equal records; raise a KeyError or ValueError if they do not fit."""
         history = np.zeros(len(arrays["history"]), _OUTCOME)
         for name in _OUTCOME.names or ():
             history[name] = arrays["history"][name]
         outcomes = int(arrays["totals"][0])
         if len(history) != min(outcomes, KEPT):
-            raise ValueError("its history has another length than its number of outcomes")
+            raise ValueError("the length of its history does not fit its number of outcomes")
         self._recent = np.zeros(max(16, 1 << (len(history) - 1).bit_length()), _OUTCOME)  # a power of two
         self._recent[np.arange(outcomes - len(history), outcomes) % KEPT] = history
         for name, total in zip(_TOTALS, arrays["totals"].tolist(), strict=False):
@@ -172,14 +172,14 @@ class Records:
             [history["probability"], self.visits.ravel(), [self._around, self._within, self._freedom]]
         )
         if not ((np.abs(finite) < 1e61).all() and (sums >= 0).all() and (self.visits % 1 == 0).all()):
-            raise ValueError("it has sums that are impossible")
+            raise ValueError("it has impossible sums")
 
 
 def learn_units(records: Records, payoff_range: tuple[float, float] | None, noise: float | None) -> Units:
-    """Return the units of the rewards, with estimates of a range or a noise that is not given.
+    """Return the units of the rewards. A range or a noise that is not given is estimated.
 
     The noise is the pooled deviation of the rewards of a pair of actions. Half the width of the range, the most that
-    payoffs can deviate, counts as one degree of freedom: there is an estimate before any pair was visited twice.
+    payoffs can deviate, counts as one degree of freedom, so there is an estimate before any pair is visited twice.
     The range is that of all rewards so far, and its width is reduced by the share of the noise in their variance.
 
     >>> learn_units(Records(2, 2), None, None)  # before the first reward: any will do
@@ -209,7 +209,7 @@ def _learn_range(records: Records, noise: float | None) -> tuple[float, float]:
 
 
 def have_moved(units: Units, used: Units) -> bool:
-    """Return True if units differ from those in use by so much that the learner should learn again."""
+    """Return True if units differ so much from those in use that the learner should learn again."""
     (low, high), (used_low, used_high) = units.payoff_range, used.payoff_range
     if max(abs(low - used_low), abs(high - used_high)) > _RANGE_MOVED * max(high - low, used_high - used_low):
         return True

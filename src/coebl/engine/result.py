@@ -31,7 +31,7 @@ Keep = Literal["actions", "rewards", "policies", "counts", "beliefs"]  # the fir
 
 MOST_AREAS = 16  # actions of a player that a picture shows one by one
 _MOST_FRAMES, _FEWEST_FRAMES = 450, 60
-_NUMBERS = 5000  # of the frames of a picture together: about 20 kB
+_NUMBERS = 5000  # in all frames of a picture together: about 20 kB
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +67,7 @@ class Result:
 
     @property
     def hitting_times(self) -> list[int | None]:
-        """The round in which each run first met the condition `until`; None if its rounds did not suffice.
+        """The round in which each run first met the condition `until`; None if it never did.
 
         >>> from coebl import simulate
         >>> simulate("rps", "ucb", "ucb", rounds=99, seeds=3, until="exploitability < 0.4").hitting_times
@@ -145,10 +145,10 @@ class Result:
         return plot_curves(frame, metric, {label: (game, *players)}, ax, known=known)
 
     def distance_to_correlated(self, *, coarse: bool = False) -> Distance:
-        """Return how far the joint play of each run is from the set of correlated equilibria, in total variation.
+        """Return the distance of each run's joint play from the set of correlated equilibria, in total variation.
 
-        Each distance is certified by a linear program and its dual. The result has to be of
-        `simulate(..., keep=["counts"])`. With coarse=True the set is that of coarse correlated equilibria, which
+        Each distance is certified by a linear program and its dual. The result has to come from
+        `simulate(..., keep=["counts"])`. With coarse=True, the set is that of coarse correlated equilibria, which
         contains the other.
 
         >>> from coebl import simulate
@@ -170,8 +170,8 @@ class Result:
     def replay(self, seed: int | None = None) -> Any:  # a Replay; the import of its type would be a cycle
         """Return an interactive chart of both policies of a run, by default of the first seed, with a slider.
 
-        Notebooks show it; `replay.save("replay.html")` writes it as a page that needs no network. The result has to be
-        of `simulate(..., keep=["policies"])`, on a game with a matrix.
+        Notebooks show it; `replay.save("replay.html")` writes it as a page that needs no network. The result has to
+        come from `simulate(..., keep=["policies"])`, on a game with a matrix.
         """
         from coebl.plots.policy_plots import policy_paths
         from coebl.report.replay import Replay
@@ -212,7 +212,7 @@ class SampledPolicies(NamedTuple):
 
 
 def frames_for(actions: tuple[int, ...]) -> int:
-    """Return the number of rounds that a replay has, so that it stays small.
+    """Return the number of rounds in a replay, chosen so that it stays small.
 
     >>> frames_for((3, 3)), frames_for((16, 16))
     (450, 74)
@@ -222,8 +222,8 @@ def frames_for(actions: tuple[int, ...]) -> int:
 
 
 def has_pictures(game: AnyGame) -> bool:
-    """Return True if the policies of a game can be drawn: it has one payoff matrix."""
-    return isinstance(game, Game) and not isinstance(game, DriftingGame)  # which has an equilibrium per phase
+    """Return True if the policies of a game can be drawn, that is, if it has one payoff matrix."""
+    return isinstance(game, Game) and not isinstance(game, DriftingGame)  # that has an equilibrium per phase
 
 
 def sample_policies(
@@ -260,7 +260,7 @@ def sample_policies(
 
 
 class Recorder:
-    """Computes the metrics of a batch of runs block by block, and collects them at the recorded rounds."""
+    """The metrics of a batch of runs, computed block by block and collected at the recorded rounds."""
 
     def __init__(
         self, match: Match, metrics: Sequence[type[Metric]], runs: int, rounds: Ints, keep: Collection[Keep] = ()
@@ -278,7 +278,7 @@ class Recorder:
         return False
 
     def block_end(self, first: int) -> int:
-        """Return the last round of a block that begins here: beliefs are those at the end of a block."""
+        """Return the latest round in which a block that begins here may end: beliefs are read at the end of a block."""
         later = self._rounds[self._rounds >= first]
         return int(later[0]) if "beliefs" in self._kept and len(later) else MOST_ROUNDS
 
@@ -324,9 +324,9 @@ class Recorder:
 
 
 class Ends(Recorder):
-    """Records the end of each run: the time, the metrics and the policies when a condition is first met.
+    """The end of each run: the time, the metrics and the policies when a condition is first met.
 
-    Without a condition, or if it is not met, that is after the last round. So a run does not depend on its batch.
+    Without a condition, or if it is not met, a run ends after the last round. So it does not depend on its batch.
     """
 
     def __init__(self, match: Match, metrics: Sequence[type[Metric]], runs: int, until: Until | None) -> None:
@@ -340,7 +340,7 @@ class Ends(Recorder):
         return not np.isnan(self._times).any()
 
     def put(self, runs: Ints, metrics: dict[str, Floats], policies: Sequence[Floats], times: Floats | float) -> None:
-        """Note the metrics and policies of some runs, and the times at which they met their condition, else NaN."""
+        """Record the metrics and policies of some runs, and the times at which they met their condition, or NaN."""
         if not self._policies:
             self._policies = [np.zeros((len(self._times), policy.shape[-1])) for policy in policies]
         for name, values in metrics.items():
@@ -350,7 +350,7 @@ class Ends(Recorder):
         self._times[runs] = times
 
     def take(self, block: Block, table: Table) -> None:
-        """Note every open run in the first round in which it meets its condition, or in the last of the block."""
+        """Record each open run in the first round that meets its condition, or in the last round of the block."""
         assert self._condition is not None
         to_host = block.backend.to_host
         runs = np.flatnonzero(np.isnan(self._times))
@@ -376,7 +376,7 @@ def _beliefs(table: Table) -> list[dict[str, Floats] | None]:
         names = list(dict.fromkeys(map(str, table.match.players)))
         none = f"neither {' nor '.join(names)} has any" if len(names) > 1 else f"{names[0]} has none"
         raise InputError(
-            f"keep has beliefs, and {none}; accepted: with a learner that estimates payoffs, such as coebl or ucb."
+            f"keep has beliefs, and {none}; accepted: a learner that estimates payoffs, such as coebl or ucb."
         )
     return held
 
@@ -408,7 +408,7 @@ def check_keep(match: Match, runs: int, recorded: int, metrics: int, keep: Colle
     per_round = {"actions": numbers_of_actions, "rewards": len(widths), "policies": sum(widths)}
     numbers = recorded * metrics + match.rounds * sum(per_round.get(name, 0) for name in keep)
     numbers += prod(widths) * (("counts" in keep) + 4 * recorded * ("beliefs" in keep))
-    needed = 2 * 8 * runs * numbers  # twice: the blocks, and the arrays that they are joined to
+    needed = 2 * 8 * runs * numbers  # twice: the blocks, and the arrays into which they are joined
     memory = machine_memory()
     if needed > memory:
         raise InputError(

@@ -31,7 +31,7 @@ Record = Literal["all", "log", "last"] | int  # the recorded rounds; an int k: e
 
 _MOST_BLOCK_ROUNDS = 256
 _BLOCK_MICROSECONDS = 1e6
-_MOST_REPLAYED = 0.1  # share of the runs up to which only these are replayed; beyond it, all are
+_MOST_REPLAYED = 0.1  # if more than this share of the runs need a replay, all are replayed
 _REPORTS = 200  # of the progress of a search
 MOST_SEEDS = 10**6
 
@@ -67,7 +67,7 @@ def simulate(
             logarithms ("log"), or the "last". The last round is always recorded. By default "all"; with `until`, and
             for a search, only "last", the end of each run.
         metrics: names of metrics, or custom classes; "all" means all that the game allows. By default regret,
-            pseudo_regret and exploitability; of a search, only exploitability; of a game that is not zero-sum,
+            pseudo_regret and exploitability; for a search, only exploitability; for a game that is not zero-sum,
             nash_conv, the swap_regret of every seat and welfare.
         keep: further data to keep: "actions", "rewards" and "policies" of every round; "counts", the number of times
             that each pair of actions was played; "beliefs" at the recorded rounds, of learners that estimate payoffs:
@@ -78,7 +78,7 @@ def simulate(
         device: "cpu", or "cuda" for a GPU, which is faster for large games and many runs. The noise of a seed is the
             same on both; the private random numbers of learners differ.
         until: a condition that ends a run, such as "exploitability < 0.1", or "optimum": both players play an optimal
-            action. The metric `hitting_time` has the round in which it is first met, at most `rounds`, else NaN.
+            action. The metric `hitting_time` is the round in which it is first met; NaN if that is after `rounds`.
             All metrics are those at the end of each run; the simulation ends when no run is left.
 
     >>> result = simulate(Match.of("matching-pennies", "exp3", "uniform", rounds=50), seeds=4, keep=["actions"])
@@ -186,7 +186,7 @@ def _play(
 
 @contextmanager
 def _report_memory(match: Match, seeds: list[int], backend: Backend) -> Iterator[None]:
-    """Report the number of seeds that would fit if a GPU has too little memory for these."""
+    """If a GPU has too little memory for the seeds, report the number that would fit."""
     try:
         yield
     except Exception as error:
@@ -243,7 +243,7 @@ class _Search:
         return ends.result(seeds, {"search": time.perf_counter() - started})
 
     def step(self, done: int) -> int:
-        """Let the search ask once, and return the number of queries; 0 if these would be too many rounds."""
+        """Answer the next queries of the search, and return their number; 0 if they exceed the rounds left."""
         search, place = self.search, f"{self.search}, after {done:,} queries"
         try:
             pairs = Pairs(*search.ask())
@@ -272,11 +272,11 @@ class _Search:
             raise InputError(
                 f"{self.search} asked for genomes of shapes {x} and {y}; accepted: (runs, queries, "
                 f"bits), here ({seat.runs}, queries, {seat.actions}) and ({seat.runs}, queries, "
-                f"{seat.opponent_actions}), with one query at least."
+                f"{seat.opponent_actions}), with at least one query."
             )
 
     def found(self, until: Until) -> Booleans:
-        """Return which runs meet a condition: (runs,)."""
+        """Return a mask of the runs that meet a condition: (runs,)."""
         found: Booleans
         if until.sign:
             found = until.condition(self.game, len(self.seeds))(self._block())[0]
@@ -287,7 +287,7 @@ class _Search:
         return found
 
     def end(self, ends: Ends, ended: Booleans, time: float) -> None:
-        """Note the metrics and policies of the runs that have ended, (runs,), and continue with the others."""
+        """Record the metrics and policies of the runs that have ended, (runs,), and continue with the others."""
         block = self._block()
         metrics = {metric.name: metric(self.game, len(self.seeds))(block)[0][ended] for metric in self.metrics}
         ends.put(self.places[ended], metrics, [policy[0][ended] for policy in block.policies], time)

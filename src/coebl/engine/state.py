@@ -1,4 +1,4 @@
-"""The state of objects as a value: JSON and bytes, nothing that runs.
+"""The state of objects as plain data: JSON and bytes, no code.
 
 `pack` describes a graph of objects, with its cycles and shared references, by comparing it with a twin: an object that
 was made in the same way and has not been used yet. Functions and shared constants are not described. They have to be
@@ -43,11 +43,11 @@ class State(NamedTuple):
 
 
 class StateError(Exception):
-    """A description is damaged, or of objects with other attributes."""
+    """A description that is damaged, or of objects with other attributes."""
 
 
 def pack(values: Mapping[str, object], twins: Mapping[str, object], shared: object, home: type) -> State:
-    """Describe objects by name, for messages. They may refer to `shared`, which is not described.
+    """Describe objects; messages use their names. They may refer to `shared`, which is not described.
 
     Classes in the module of the class `home` may be named.
     """
@@ -59,7 +59,7 @@ def pack(values: Mapping[str, object], twins: Mapping[str, object], shared: obje
 
 
 def unpack(state: State, twins: Mapping[str, object], shared: object, home: type) -> None:
-    """Give the twins a state; raises a `StateError` if it does not fit them.
+    """Give the twins a state; raise a `StateError` if it does not fit them.
 
     Objects with memory that compiled code does not check have a method `check_restored`, which is called last.
     """
@@ -73,12 +73,12 @@ def unpack(state: State, twins: Mapping[str, object], shared: object, home: type
                 check(made)
     except StateError:
         raise
-    except Exception as error:  # a damaged description may raise any of them
+    except Exception as error:  # a damaged description may raise any exception
         raise StateError(f"{type(error).__name__}: {error}") from error
 
 
 class _Packer:
-    """Numbers the objects in the order in which it meets them, as `_Unpacker` does."""
+    """A packer that numbers objects in the order in which it meets them, as `_Unpacker` does."""
 
     def __init__(self, shared: object, home: type) -> None:
         self.memory: list[NDArray[np.uint8]] = []
@@ -167,7 +167,7 @@ class _Packer:
 
 
 class _Unpacker:
-    """Rebuilds the objects, numbered in the same order."""
+    """An unpacker that rebuilds the objects, numbered in the same order."""
 
     def __init__(self, memory: Sequence[NDArray[np.uint8]], shared: object, home: type) -> None:
         self._memory = memory
@@ -251,7 +251,7 @@ class _Unpacker:
         kind = np.dtype(dtype)
         if kind.kind not in _DTYPES:
             raise StateError(f"dtype {dtype}")
-        if 0 in strides and math.prod(shape) > MOST_ENTRIES:  # few bytes that a copy would expand to any size
+        if 0 in strides and math.prod(shape) > MOST_ENTRIES:  # a copy would expand a few bytes to any size
             raise StateError(f"shape {shape}")
         if memory not in self._owners:
             data = self._memory[memory]
@@ -284,7 +284,7 @@ def _find_class(name: str, twin: object, home: type) -> type | None:
 
 
 def _attributes(value: object) -> dict[str, Any]:
-    """Return the attributes of an object, those in slots too."""
+    """Return the attributes of an object, including those in slots."""
     state: Any = object.__getstate__(value)
     return {**(state[0] or {}), **state[1]} if isinstance(state, tuple) else dict(state or {})
 

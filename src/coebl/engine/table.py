@@ -22,8 +22,8 @@ from coebl.games.spaces import Indices, Space
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
 
-_AHEAD = 256  # random numbers of a run that are fetched at a time, for noise and for actions
-_ROUNDS_AHEAD = 16  # for which they are fetched at least
+_AHEAD = 256  # random numbers per run that are fetched at a time, for noise and for actions
+_ROUNDS_AHEAD = 16  # the least number of rounds for which they are fetched
 
 
 class PolicyError(CoeblError, ValueError):
@@ -53,7 +53,7 @@ def build_seat(
     space: Space | None = None,
     answer: Callable[[Floats], Ints] | None = None,
 ) -> Seat:
-    """Return a seat that shows a learner the sights that it declares; its random numbers depend on the number.
+    """Return a seat that shows a learner what it declares in `sees`; `number` determines its random numbers.
 
     Range and payoffs are in the learner's units (`Units.seen`).
     """
@@ -109,9 +109,9 @@ def seat_at(
 
 
 def blame(error: BaseException, learner: Learner, place: str) -> NoReturn:
-    """Raise an error, with file and line if it is one of a custom learner."""
+    """Raise an error, with file and line if it comes from a custom learner."""
     line = where(error)
-    if isinstance(error, SystemExit) and not line:  # an installed learner that ends the program, maybe with code 0
+    if isinstance(error, SystemExit) and not line:  # an installed learner ends the program, maybe with code 0
         line = type(learner).__module__
     if isinstance(error, CoeblError) or is_out_of_memory(error) or not line:
         raise error
@@ -143,7 +143,7 @@ class Seated:
         self.shape = seat.runs, seat.actions  # of its policies
         self.seconds = 0.0  # of computing time of its learner
         self._space, self._backend = seat.space or Indices(seat.actions), seat.backend
-        self._against = None  # (opponent's actions, actions), what each action earns, for a learner that sees payoffs
+        self._against = None  # (opponent's actions, actions), the payoffs, for a learner that sees them
         if payoff is not None and "payoffs" in learner.sees:
             self._against = seat.backend.arrays.asarray(payoff).T
         ahead = max(_AHEAD, _ROUNDS_AHEAD * self._space.uniforms)
@@ -285,7 +285,7 @@ class Table:
         return learners | {"actions and rewards": self._playing - sum(learners.values())}
 
     def steady(self, first: int) -> int:
-        """Return the number of rounds, starting with round `first`, in which the payoffs stay as they are."""
+        """Return the number of rounds, starting with round `first`, in which the payoffs do not change."""
         return self.game.steady(first) if isinstance(self.game, DriftingGame) else self.match.rounds
 
     def play(self, first: int, length: int) -> Block:
@@ -309,7 +309,7 @@ class Table:
         except PolicyError:
             raise
         except Exception:
-            self._check(first, played)  # an invalid policy is the likely cause: then report that instead
+            self._check(first, played)  # reports an invalid policy instead, which is the likely cause
             raise
         self._check(first, length)
         self._playing += time.perf_counter() - started

@@ -19,7 +19,7 @@ _Rewards = TypeVar("_Rewards", float, Floats)
 class Units:
     """The units of the rewards of a seat: their known range, and the standard deviation of their noise.
 
-    A learner sees its rewards, and payoffs if it sees these, counted from the middle of the range in units of the
+    A learner sees its rewards, and payoffs if it sees these, relative to the middle of the range, in units of the
     noise. So no policy depends on the unit or the zero of the payoffs, and formulas that assume noise of deviation 1
     are right for any noise. If the noise is below a thousandth of half the width of the range, the unit is half the
     width.
@@ -81,7 +81,7 @@ def check_scale(payoff_range: tuple[float, float]) -> tuple[float, float]:
 
 
 def check_noise(noise: object) -> float:
-    """Return the standard deviation of noise, with the same limits."""
+    """Return the standard deviation of noise, if it is within the same limits."""
     if not isinstance(noise, _NUMBERS) or not (noise == 0 or _LEAST <= noise <= _MOST):
         raise InputError(
             f"noise is {shorten(noise)}; accepted: a standard deviation, 0 or {_LEAST:g} .. {_MOST:g}. Choose other "
@@ -98,6 +98,6 @@ def check_reward(reward: object) -> float:
     return number if abs(number) >= _LEAST else 0.0
 
 
-MOST_ROUNDS = 10**15  # of a horizon, which learners take the logarithm of
+MOST_ROUNDS = 10**15  # of a horizon; learners take its logarithm
 _NUMBERS = (int, float, np.integer, np.floating)
 _LEAST, _MOST = 1e-60, 1e60  # of a width or a noise, and of any number: the square of their ratio is finite

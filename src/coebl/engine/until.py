@@ -84,7 +84,7 @@ class Until:
         return f"{self.metric} {self.sign} {self.bound:g}" if self.sign else self.metric
 
     def reason_undefined(self, game: AnyGame) -> str | None:
-        """Return why the condition is not defined for a game, on one line; None if it is."""
+        """Return the reason why the condition is not defined for a game, on one line; None if it is defined."""
         if self.sign:
             return metric_class(self.metric).reason_undefined(game)
         if hasattr(game, "is_target"):

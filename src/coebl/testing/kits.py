@@ -23,7 +23,7 @@ Points = Iterator[tuple[str, Callable[[], None]]]  # a statement, and a test tha
 
 
 class ContractError(CoeblError):
-    """A statement of a contract that does not hold. The message names the repair."""
+    """A statement of a contract that does not hold. The message says how to repair it."""
 
 
 class UntriedError(Exception):
@@ -203,7 +203,7 @@ def _rewards_on_strict_arrays(game: Game) -> None:
 
 
 def _compare(subject: str, values: Any, expected: Floats, origin: Origin) -> None:
-    """Demand strict arrays with the numbers that NumPy's arrays gave."""
+    """Require strict arrays with the same numbers as NumPy's arrays gave."""
     is_strict = isinstance(values, StrictArray)
     demand(is_strict, f"{subject} returns one of NumPy's arrays; compute it from arrays {origin.words}")
     same = np.array_equal(values.plain, expected, equal_nan=True)

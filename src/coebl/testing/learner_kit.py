@@ -117,7 +117,7 @@ def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, ZeroSumGa
 
 
 def _seatings(learner: Learner, rounds: int) -> Iterator[tuple[SeatName, str, ZeroSumGame]]:
-    """Yield each seat in which the learner can play, in words too, with a game."""
+    """Yield each seat in which the learner can play, its description, and a game."""
     for name in SEATS:
         for title, game in _games(learner, name, rounds).items():
             yield name, f"{title} game, {name} seat", game
@@ -260,7 +260,7 @@ def _feedback(learner: Learner) -> None:
     for payoff in _matrices(learner):
         player = Player(learner, payoff.shape[0], payoff.shape[1], horizon=60)
         try:
-            with np.errstate(divide="ignore", invalid="ignore"):  # what they lead to is reported
+            with np.errstate(divide="ignore", invalid="ignore"):  # invalid policies that result are reported
                 _play_with_late_outcomes(player, payoff)
         except PolicyError as error:
             raise ContractError(
@@ -316,7 +316,7 @@ def _search_batch(search: Search) -> None:
 
 
 def _dropped(search: Search) -> None:
-    """Demand that a run is the same if others end before it."""
+    """Require that a run is the same if others end before it."""
     until = "exploitability < 0.5"
     together = _run(search, Diagonal(3), _SEEDS, until).hitting_times
     alone = [_run(search, Diagonal(3), [seed], until).hitting_times[0] for seed in _SEEDS]

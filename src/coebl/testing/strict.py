@@ -33,7 +33,7 @@ _CONVERSIONS = frozenset([np.array, np.asanyarray, np.asarray, np.ascontiguousar
 
 
 class Origin(NamedTuple):
-    """The source of a strict array, for complaints."""
+    """The source of a strict array, for error messages."""
 
     words: str  # after "an array"
     remedy: str  # the way to make another one of its kind
@@ -47,7 +47,7 @@ OF_REWARD = Origin("passed to reward", "make it with like=payoff, as in numpy.as
 class StrictArray(NDArrayOperatorsMixin):
     """An array that works through NumPy's functions and operators, and only with arrays of its kind.
 
-    It wraps the NumPy array `data`. Its origin is for complaints.
+    It wraps the NumPy array `data`. Its origin is for error messages.
 
     >>> score = StrictArray(np.array([[1.0, 2.0]]))
     >>> np.exp(score - score.max()).sum(axis=1)
