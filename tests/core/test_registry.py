@@ -112,7 +112,7 @@ def test_rejected_factories_are_not_registered_and_classes_get_their_name():
 )
 def test_specs_that_are_nested_too_deep_are_rejected_in_one_line(registry, spec):
     for read in (registry.make, registry.parse):
-        with pytest.raises(InputError, match=r"has specs inside specs to a depth that cannot be read\. Nest less\.$"):
+        with pytest.raises(InputError, match=r"nests specs too deeply to be read\. Nest less\.$"):
             read(spec)
 
 

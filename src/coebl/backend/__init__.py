@@ -1,4 +1,4 @@
-"""The device: NumPy on the CPU, or CuPy on a GPU, behind one `Backend`. `backend_for` alone decides which.
+"""Devices: NumPy on the CPU, or CuPy on a GPU, behind one `Backend`. Only `backend_for` chooses between them.
 
 >>> from coebl.backend import backend_for
 >>> backend = backend_for("cpu")
@@ -39,7 +39,7 @@ __all__ = [
 
 
 def backend_for(device: Device) -> Backend:
-    """Return the backend of a device. An `InputError` if the device cannot be used."""
+    """Return the backend of a device; raise an `InputError` if the device cannot be used."""
     if check_device(device) == "cpu":
         return CPU
     from coebl.backend.cuda import CudaBackend

@@ -1,8 +1,8 @@
 """The backend on the CPU, and the methods that every backend has for learners, metrics and the engine.
 
 Most code receives arrays and calls NumPy's functions on them, which dispatch to the array's library (NEP 13, 18 and
-35). A backend has the rest: the creation of arrays, random numbers, the solver, and operations that CuPy does slowly,
-or in an order that depends on the size of the batch.
+35). A backend provides the rest: arrays, random numbers, the solver, and operations that CuPy does slowly, or in an
+order that depends on the size of the batch.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from coebl.solver import BatchSolution, Maximin
 
 
 class Function:
-    """A function of numbers and of arrays, entry by entry, with the same bits on every CPU.
+    """An elementwise function of numbers and arrays, with the same bits on every CPU.
 
-    Learners, metrics and noises take exp and log from here: the last bits of NumPy's depend on the features of the CPU,
-    and those of the C library may. `numpy.sqrt` and the four operations do not; a power is a product, or a root.
-    Arrays of other libraries are passed to these, as for NumPy's functions (NEP 13): a GPU has its own exp and log.
+    Learners, metrics and noises use these functions: the last bits of NumPy's exp and log depend on the features of the
+    CPU, and those of the C library may. `numpy.sqrt` and the four operations do not; write a power as a product or a
+    root. Arrays of other libraries are dispatched to them, as by NumPy (NEP 13): a GPU has its own exp and log.
 
     Args:
-        name: that of the function in other libraries.
-        fill: computes it, from contiguous arrays into another.
-        elsewhere: computes it for arrays of a library that has no function of this name.
+        name: the name of the function in other libraries.
+        fill: a function that fills the last of its contiguous arrays from the others.
+        elsewhere: a function for arrays of a library that has none of this name.
 
     >>> exp(np.array([0.0, 1.0])), log(2)
     (array([1.        , 2.71828183]), 0.6931471805599453)
@@ -50,7 +50,7 @@ class Function:
     def __call__(self, x: Floats, *more: Floats) -> Floats: ...
 
     def __call__(self, x: Any, *more: Any) -> Any:
-        """Return the function of every entry: of the shape of the arrays, a float for a number."""
+        """Return the function of every entry: an array of the same shape, or a float for a number."""
         if isinstance(x, (float, int, np.generic)):
             number = np.empty(1)
             self._fill(np.array([x], np.float64), number)
@@ -100,7 +100,7 @@ def check_device(device: object) -> Device:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return true if this is CuPy's error for lack of memory; CuPy is not imported to find out."""
+    """Return True if an error is CuPy's error for lack of memory, without importing CuPy."""
     return type(error).__name__ == "OutOfMemoryError"
 
 
@@ -112,7 +112,7 @@ class Backend:
 
     device: ClassVar[Device] = "cpu"
     arrays: Any = np  # the library of its arrays
-    block_bytes: ClassVar[int] = 16 * 2**20  # of policies that are kept before the metrics see them
+    block_bytes: ClassVar[int] = 16 * 2**20  # of policies that are collected before the metrics are computed
 
     @property
     def title(self) -> str:
@@ -121,7 +121,7 @@ class Backend:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions that results depend on besides those on the CPU: of CuPy, CUDA and its compiler; and the GPU."""
+        """Further versions that results depend on: none on the CPU; CuPy, CUDA, its compiler and the GPU otherwise."""
         return {}
 
     def to_host(self, array: Any) -> Any:
@@ -149,7 +149,7 @@ class Backend:
     def defer_failures(self, runs: int) -> None:
         """Let new solvers mark the runs of matrices without an answer, instead of waiting for each answer.
 
-        Waiting costs a GPU time. The rest of a marked run is void: see `unsolved`.
+        Waiting slows a GPU down. The rest of a marked run is void: see `unsolved`.
         """
 
     def unsolved(self) -> Ints:
@@ -157,7 +157,7 @@ class Backend:
         return np.arange(0)
 
     def excuse(self, good: Booleans) -> Booleans:
-        """Return `good`, (rounds, runs), with true for every marked run."""
+        """Return `good`, (rounds, runs), set to true for every marked run."""
         return good
 
     def einsum(self, subscripts: str, *operands: Any) -> Any:
@@ -173,13 +173,13 @@ class Backend:
         array[index] = values
 
     def count_visit(self, count: Any, mean: Any, index: tuple[Any, ...], reward: Any) -> None:
-        """Count a visit of one entry per run, and include the reward in its mean."""
+        """Count a visit to one entry per run, and include the reward in its mean."""
         visits, before = count[index] + 1, mean[index]
         count[index] = visits
         mean[index] = before + (reward - before) / visits
 
     def running_sums(self, carry: Any, terms: Any) -> Any:
-        """Return the running sums of terms, (rounds, ...), from carry, (1, ...), with the same additions in any cut."""
+        """Return carry, (1, ...), plus the running sums of terms, (rounds, ...); cuts between rounds change no bit."""
         return np.cumsum(np.concatenate([carry, terms]), axis=0)[1:]
 
     def rel_entr(self, p: Any, q: Any) -> Any:
@@ -207,7 +207,7 @@ class Backend:
         return game.rewards
 
     def runs_that_fit(self, play: Callable[[int], None]) -> str:
-        """Return the number of runs that fit into the memory of the device, in words. play(runs) plays one round."""
+        """Return the number of runs that fit into the memory of the device, as text. play(runs) plays one round."""
         return "fewer"
 
 

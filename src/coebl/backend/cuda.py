@@ -1,7 +1,7 @@
-"""The backend on a GPU: CuPy, and kernels for what it does slowly, or in an order that depends on the batch.
+"""The backend on a GPU: CuPy, and kernels for operations that it does slowly, or in an order that depends on the batch.
 
 A run must not depend on its batch, to the last bit. CuPy passes sums over the last axis to CUB, and `einsum` to cuBLAS,
-and both choose how to cut a sum by the size of the array. A learner's random numbers are counter-based, so that a run
+and both split a sum by the size of the array. A learner's random numbers are counter-based, so that a run
 is the same in any batch.
 """
 
@@ -161,7 +161,7 @@ class CudaBackend(Backend):
 
         pool = self.arrays.get_default_memory_pool()
         try:
-            taken(1)  # kernels have their memory
+            taken(1)  # kernels allocate their memory
             per_run = max(1.0, (taken(96) - taken(32)) / 64)
         except Exception as error:
             if not is_out_of_memory(error):
@@ -175,7 +175,7 @@ class CudaBackend(Backend):
 
 
 def _usable_cupy() -> Any:
-    """Import CuPy, and check that it finds a GPU that is new enough, and its compiler."""
+    """Import CuPy, and check that it finds its compiler and a GPU that is new enough."""
     no_gpu = 'CuPy finds no GPU ({}); use device "cpu", or install NVIDIA\'s driver on a machine that has one.'
     try:
         cupy = require("cupy")
@@ -193,8 +193,8 @@ def _usable_cupy() -> Any:
         accepted = f'{_LEAST_CAPABILITY / 10} or more. Use device "cpu".'
         raise _unusable(f"the GPU has compute capability {capability / 10}; accepted: {accepted}")
     try:
-        cupy.cuda.nvrtc.getVersion()  # which loads it: CuPy does so when it first compiles, and that is later
-    except Exception as error:  # RuntimeError, or one of the package that looks for it
+        cupy.cuda.nvrtc.getVersion()  # loads NVRTC now, not when CuPy first compiles
+    except Exception as error:  # RuntimeError, or an error of the package that locates it
         package = f'"cupy-cuda{cupy.cuda.runtime.runtimeGetVersion() // 1000}x[ctk]"'
         raise _unusable(
             f"CuPy cannot load NVRTC, CUDA's compiler ({one_line(error)}); install it: pip install {package}, or use "
@@ -208,15 +208,15 @@ def _unusable(reason: str) -> InputError:
 
 
 _lock = threading.Lock()
-_inside = 0  # simulations that are under way, in any thread: the first one changes CuPy, the last one restores it
+_inside = 0  # simulations in progress, in any thread: the first changes CuPy, the last restores it
 _accelerators: list[Any] = []  # of reductions and of routines, as they were before
 
 
 @contextmanager
 def batch_independent(cupy: Any) -> Iterator[None]:
-    """In this block, CuPy sums without CUB, in an order that does not depend on the batch."""
-    # By private names. The public way, CUPY_ACCELERATORS, is read when CuPy is imported, which the caller may have done
-    # before us, and it would change the caller's sums too.
+    """Let CuPy sum without CUB in this block, in an order that does not depend on the batch."""
+    # This uses private names. The public setting, CUPY_ACCELERATORS, is read when CuPy is imported, which may have
+    # happened already, and it would change the caller's sums too.
     global _inside
     core = cupy._core
     with _lock:
@@ -247,7 +247,7 @@ def _kernel(name: str, file: str = "entries.cu") -> Any:
 
 @cache
 def _shape_of(subscripts: str) -> tuple[tuple[str, ...], str, list[str]] | None:
-    """Return the letters of each operand, of the result, and of all; None if the kernel below does not apply."""
+    """Return the letters of each operand, of the result, and of all operands; None if the kernel does not apply."""
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     names = tuple(inputs.split(","))
     letters = sorted(set("".join(names)))
@@ -258,7 +258,7 @@ def _shape_of(subscripts: str) -> tuple[tuple[str, ...], str, list[str]] | None:
 
 
 def sizes_and_strides(names: Sequence[str], operands: Sequence[Any]) -> tuple[dict[str, int], list[int]]:
-    """Return the length of each letter, and the step of each axis: 0 where it has length 1 and is repeated."""
+    """Return the length of each letter, and the step of each axis: 0 where an axis of length 1 is broadcast."""
     if [len(name) for name in names] != [operand.ndim for operand in operands]:
         raise ValueError(
             f"einsum: {','.join(names)} does not fit arrays of {[operand.ndim for operand in operands]} axes"
@@ -277,7 +277,7 @@ def sizes_and_strides(names: Sequence[str], operands: Sequence[Any]) -> tuple[di
 
 
 def einsum_source(names: tuple[str, ...], output: str) -> str:
-    """Return the kernel of an einsum: CUDA C++ with a loop for each letter that is summed over."""
+    """Return the source of an einsum kernel: CUDA C++ with a loop for each letter that is summed over."""
     letters = sorted(set("".join(names)))
     summed = [letter for letter in letters if letter not in output]
     arrays = [f"array{number}" for number in range(len(names))]
@@ -290,7 +290,7 @@ def einsum_source(names: tuple[str, ...], output: str) -> str:
         f"{array}[{' + '.join(f'{letter} * {array}_{place}' for place, letter in enumerate(name)) or '0'}]"
         for array, name in zip(arrays, names, strict=True)
     ]
-    if loops:  # several loads under way at a time
+    if loops:  # several loads in flight at a time
         loops[-1] = f"\n#pragma unroll 8\n    {loops[-1]}"
     total = " * ".join([f"n_{letter}" for letter in output]) or "1"
     return f"""
@@ -329,7 +329,7 @@ class CudaRandom:
     def __init__(self, cupy: Any, seeds: Sequence[int], key: int) -> None:
         self._cupy, self._seeds, self._key = cupy, seeds, key
         self._keys: dict[str, Any] = {}  # by kind, (runs, 4): made when they are first needed
-        self._used = {"uniform": 0, "normal": 0}  # numbers of each run
+        self._used = {"uniform": 0, "normal": 0}  # numbers drawn by each run
 
     def uniform(self, *shape: int) -> Any:
         return self._draw("uniform", shape)

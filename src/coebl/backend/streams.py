@@ -1,12 +1,13 @@
-"""Streams of random numbers: one set per run, by purpose, fetched in blocks.
+"""Streams of random numbers, one per run and purpose, fetched in blocks.
 
 Every run has its generators, derived from its seed and a fixed key per purpose, so that a run is the same in any
 batch, and nature's numbers are the same for all players. Noise and uniform numbers are fetched ahead, many at a time:
 the sequence of a generator does not depend on how it is cut, so neither does any result.
 
-Normal numbers are drawn as they are needed, by a kernel (`kernels.normals`): NumPy's to the last bit, in a quarter of
-its time. Another version of NumPy may draw other numbers (NEP 19). So the kernel's tables are derived from NumPy's
-numbers, and once in every process the kernel's numbers are compared with NumPy's. If they differ, NumPy's are used.
+Normal numbers are drawn as they are needed, by a kernel (`kernels.normals`): equal to NumPy's to the last bit, in a
+quarter of the time. Another version of NumPy may draw other numbers (NEP 19). So the kernel's tables are derived from
+NumPy's numbers, and once in every process the kernel's numbers are compared with NumPy's. If they differ, NumPy's are
+used.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from coebl.solver.interruptible import in_second_thread
 
 Fill = Callable[[np.random.Generator, Floats], object]  # fills an array with numbers
 
-NATURE = 0  # the key of nature's numbers. A change of a key changes every run
+NATURE = 0  # the key of nature's numbers; changing a key changes every run
 _KINDS = {"noise": 0, "uniform": 1, "normal": 2}
-AHEAD = 4096  # numbers per run that are fetched at a time, at least, unless there are very many runs
+AHEAD = 4096  # at least this many numbers per run are fetched at a time, unless there are very many runs
 _NONE = np.empty((1, 0))  # no deviation, no mean
 _ROUNDED_UP = 38  # the layer at whose edge NumPy's density is one bit above exp's
 _MOST = 1 << 21  # numbers of all runs that are fetched ahead at a time: 16 MiB
 
 
 def actions_key(seat: int) -> int:
-    """Return the key of the numbers that the actions of a seat are drawn with.
+    """Return the key of the numbers with which the actions of a seat are drawn.
 
     >>> [actions_key(seat) for seat in range(4)], [learner_key(seat) for seat in range(4)]
     ([1, 2, 5, 7], [3, 4, 6, 8])
     """
-    return 1 + seat if seat < 2 else 1 + 2 * seat  # the first two seats came first
+    return 1 + seat if seat < 2 else 1 + 2 * seat  # at first there were two seats
 
 
 def learner_key(seat: int) -> int:
@@ -79,7 +80,7 @@ class Stream:
     ) -> None:
         self._generators, self._fill, self._place = generators, fill, place
         self._ahead = min(ahead, _MOST // len(generators))
-        self._buffer = self._there = np.empty((len(generators), 0))  # the latter is where it is used
+        self._buffer = self._there = np.empty((len(generators), 0))  # on the CPU, and on the device
         self._used = 0
 
     def take(self, count: int) -> Floats:
@@ -105,7 +106,7 @@ class Stream:
 
 
 class CompiledNormals:
-    """Normal numbers of generators, one per run, whose states it takes over, drawn by the kernel."""
+    """Normal numbers drawn by the kernel, from the states of generators, one per run."""
 
     def __init__(self, generators: Sequence[np.random.Generator]) -> None:
         compile_normals()
@@ -113,7 +114,7 @@ class CompiledNormals:
         self.states = np.stack([random.bit_generator.state["state"]["state"] for random in generators])  # (runs, 4)
 
     def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
-        """Return the next numbers of every run, (runs, *shape), a new array. `check_spread` checks the arguments."""
+        """Return the next numbers of every run, (runs, *shape), as a new array. `check_spread` checks the arguments."""
         runs = len(self.states)
         out = np.empty((runs, *shape))
         given = deviation if mean is None else mean
@@ -130,7 +131,7 @@ class CompiledNormals:
         self.states = self.states[runs]
 
     def check_restored(self) -> None:
-        """Raise an error unless what was read from a file fits: the kernel reads and writes it by address."""
+        """Check the states read from a file, and restore the tables; the kernel accesses both by address."""
         self._tables = read_tables()
         self.states = np.array(self.states, np.uint64).reshape(-1, 4)
 
@@ -218,7 +219,7 @@ def spread_out(standard: Any, deviation: Any, mean: Any) -> Any:
 
 @cache
 def agrees_with_numpy() -> bool:
-    """Compare 262,144 numbers of the kernel with NumPy's; about 67 of them are from the tail."""
+    """Return True if 262,144 numbers of the kernel equal NumPy's; about 67 of them are from the tail."""
     runs, numbers = 16, 16_384
     generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(runs)]
     ours = CompiledNormals(generators).take((numbers,), None, None)

@@ -58,7 +58,7 @@ def check_range(
 
 
 def check_payoff(payoff: ArrayLike) -> Floats:
-    """Return a payoff matrix as a contiguous array of floats, or raise an `InputError` with the mistake.
+    """Return a payoff matrix as a contiguous array of floats, or raise an `InputError` that names the mistake.
 
     >>> check_payoff([[1, 2], [3, "x"]])
     Traceback (most recent call last):
@@ -112,7 +112,7 @@ def _why_no_matrix(payoff: Any) -> str:
     lengths = {len(row) if _is_list(row) else 0 for row in payoff}
     if len(lengths) > 1:
         entries = f"{min(lengths)} to {max(lengths)} entries"
-        return f" has rows of {entries}; accepted: rows of one length. Fill in the missing entries."
+        return f" has rows of {entries}; accepted: rows of equal length. Fill in the missing entries."
     for i, row in enumerate(payoff):
         for j, entry in enumerate(row):
             try:
@@ -160,7 +160,7 @@ def known_range(
     lowest, highest = float(payoff.min()), float(payoff.max())
     if payoff_range is None:
         return lowest, highest if highest > lowest else lowest + 1.0
-    accepted = f"low < high with every payoff between them, which lie in {lowest:g} .. {highest:g}"
+    accepted = f"low < high that enclose all payoffs, which lie in {lowest:g} .. {highest:g}"
     low, high = check_range(payoff_range, argument, accepted)
     if not low <= lowest <= highest <= high:
         raise InputError(f"{argument} is ({low:g}, {high:g}); accepted: {accepted}.")

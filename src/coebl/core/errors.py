@@ -1,4 +1,4 @@
-"""Errors that a user can repair: one line that names the mistake and the repair."""
+"""Errors that a user can fix: one line that names the mistake and the fix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coebl.core.text import one_line
 Item = TypeVar("Item")
 
 _LIBRARIES = {Path(__file__).parents[1], Path(traceback.__file__).parent}  # the folders of this package and of Python
-_INSTALLED = {"site-packages", "dist-packages"}  # folders of installed packages; the latter are Debian's
+_INSTALLED = {"site-packages", "dist-packages"}  # folders of installed packages; the second is Debian's
 
 
 class CoeblError(Exception):
@@ -61,7 +61,7 @@ def _is_library(file: Path) -> bool:
 
 
 def check_integer(argument: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return an integer of Python or NumPy, if it is within limits.
+    """Return a Python or NumPy integer as an int, if it is within the limits.
 
     >>> check_integer("rounds", 0, 1)
     Traceback (most recent call last):
@@ -79,7 +79,7 @@ def check_integer(argument: str, value: Any, low: int, high: int | None = None) 
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a suggestion of the known word nearest to this one, or "." if none is close.
+    """Suggest the known word nearest to this one; return "." if none is close.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])
     ": did you mean 'exp3-ix'?"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from coebl.core.errors import InputError, shorten
 
-PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the name of a file while it is written
+PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the name of a file while it is being written
 
 MOST_TEXT = 64 << 20  # bytes, the size limit of text files
 _PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # the names of <(command) and of a pipe in a shell
@@ -53,7 +53,7 @@ def read_whole(path: str | os.PathLike[str], most: int | None = MOST_TEXT, *, pi
             return stream.read()
         content = stream.read(most + 1)
         if len(content) > most:
-            raise OSError(errno.EFBIG, f"this is larger than {most >> 20} MiB, which is the most that is read")
+            raise OSError(errno.EFBIG, f"this is larger than the limit of {most >> 20} MiB")
         return content
 
 
@@ -103,7 +103,7 @@ def make_folder(path: str | os.PathLike[str], within: str | os.PathLike[str] | N
 
 
 def check_way(folder: str | os.PathLike[str], within: str | os.PathLike[str] | None) -> bool:
-    """Return True if a folder is `within` or below it, by its name; reject a folder behind a link there.
+    """Return True if the path of a folder is `within` or below it; reject a path through a link there.
 
     Files that are written, moved or deleted in a folder of results must be in that folder.
     """

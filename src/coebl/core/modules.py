@@ -88,7 +88,7 @@ def load_file(path: str) -> ModuleType:
             specification.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if not isinstance(error, (Exception, SystemExit)):  # a file may not end the program either
+        if not isinstance(error, (Exception, SystemExit)):  # SystemExit too: a file must not end the program
             raise
         line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
         in_file = isinstance(error, SyntaxError) and error.filename == specification.origin

@@ -7,7 +7,7 @@ An `Entry` is a named factory: a function or a dataclass whose parameters a spec
 holds its type, its limits and, optionally, its meaning, which is added to the docstring:
 ``Annotated[int, Range(1), "the number of rows"]``.
 
-A class that extends `Component` can be made from a spec or in Python, and ``str()`` of it is its spec.
+An object whose class extends `Component` can be made from a spec or in Python, and its ``str()`` is its spec.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Parameter:
     default: Any  # inspect.Parameter.empty if it is required
     limits: Range | None = None
     registry: Registry[Any] | None = None  # of a nested spec
-    meaning: str = ""  # for people, if its annotation has it
+    meaning: str = ""  # a description for people, from the annotation
 
     @property
     def required(self) -> bool:
@@ -80,7 +80,7 @@ class Parameter:
             raise InputError(f"{owner}: {self.name} is {text!r}; accepted: {self.accepts}.{grid}") from None
 
     def check(self, value: Any, owner: str) -> Any:
-        """Return a value of the right kind and within the limits; make the object of a nested spec."""
+        """Check the kind and the limits of a value, and return it; for a nested spec, return its object."""
         if self.registry is not None and (self.kind is not str or isinstance(value, str)):
             return self._nested(value, self.registry)
         if get_origin(self.kind) is tuple and hasattr(value, "__iter__") and not isinstance(value, str):
@@ -98,7 +98,7 @@ class Parameter:
         except InputError:
             if isinstance(value, str) and "+" in value and "," not in value:
                 with suppress(InputError):
-                    return make(unescape(value))  # written as inside another spec
+                    return make(unescape(value))  # as it is written inside another spec
             raise
 
     def _fits(self, value: Any) -> bool:
@@ -253,17 +253,17 @@ class Component:
     def __post_init__(self) -> None:
         """Check every field against its annotation."""
         for name, value in self._entry().check(self.hyper_parameters()).items():
-            object.__setattr__(self, name, value)  # also of a frozen dataclass
+            object.__setattr__(self, name, value)  # works for a frozen dataclass too
 
     def hyper_parameters(self) -> dict[str, Any]:
-        """The fields, by name."""
+        """Return the fields by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         return self._entry().write(self.hyper_parameters())
 
     def _entry(self) -> Entry[Any]:
-        """The entry of its class, under the name of the class if it is not registered, never under that of a base."""
+        """Return the entry of its class; if it is not registered, a new entry with its class name, not a base's."""
         own = type(self)
         return self.registry.entry_of(own, vars(own).get("name") or own.__name__)
 
@@ -279,7 +279,7 @@ class Registry(Generic[T]):
         base: type[T] | None = None,  # the class that all factories extend, if they are classes
         homes: Mapping[str, str] | None = None,  # name to "module:attribute", of factories imported when needed
         group: str | None = None,  # the entry-point group of other packages
-        rejects: Callable[[object], str | None] | None = None,  # returns why an object is no factory here, or None
+        rejects: Callable[[object], str | None] | None = None,  # returns why an object cannot be a factory, or None
     ) -> None:
         self.kind = kind
         self.plural = plural
@@ -301,10 +301,10 @@ class Registry(Generic[T]):
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
 
     def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[Factory], Factory]:
-        """Register the decorated factory under a name; with required parameters, it needs a spec as an example."""
+        """Register the decorated factory under a name; if it has required parameters, give an example spec."""
 
         def register(factory: Factory) -> Factory:
-            if name in self.names and not (is_users(factory) and is_users(self[name].factory)):  # a file may be changed
+            if name in self.names and not (is_users(factory) and is_users(self[name].factory)):  # an edited file
                 raise ValueError(f"two {self.plural} are called {name!r}")
             if isinstance(factory, type):
                 factory.name = name  # type: ignore[attr-defined]
@@ -315,12 +315,12 @@ class Registry(Generic[T]):
 
     @property
     def names(self) -> list[str]:
-        """All names, those of installed packages last. Nothing is imported."""
+        """All names; nothing is imported."""
         return list(self.homes | dict.fromkeys(self._entries, ""))
 
     @cached_property
     def _others(self) -> dict[str, str]:
-        """The homes in entry points of other packages, which replace no name."""
+        """The homes in entry points of other packages; they do not replace built-in names."""
         points = entry_points(group=self.group) if self.group else ()
         return {point.name: point.value for point in points if point.name not in self._homes}
 
@@ -345,7 +345,7 @@ class Registry(Generic[T]):
         return name in self._entries or name in self.homes
 
     def __getitem__(self, name: str) -> Entry[T]:
-        """The entry of a name, or of path/to/file.py:Name."""
+        """Return the entry of a name, or of path/to/file.py:Name."""
         if split_spec(name).file:
             return self._from_file(name)
         if name not in self._entries:
@@ -372,7 +372,7 @@ class Registry(Generic[T]):
     def known(self, spec: str) -> tuple[Entry[T], dict[str, Any]] | None:
         """Return the entry and the arguments of a spec in stored data; None if it is not registered here.
 
-        No file is run, at any depth of the spec: only users name files to run. All code that reads results, saved
+        No file is run, at any depth of the spec: only users may name files to run. All code that reads results, saved
         players or game files calls this, and shows unknown objects by their specs.
         """
         with suppress(InputError, RecursionError):  # a spec that only another version can read, or no spec
@@ -381,7 +381,7 @@ class Registry(Generic[T]):
         return None
 
     def known_everywhere(self, spec: str) -> bool:
-        """Return True if other processes can make the object of a spec: no user's module added an entry in it."""
+        """Return True if other processes can make the object of a spec: none of its entries is from a user's module."""
         match = self.known(spec)
         if match is None:
             return False
@@ -399,7 +399,7 @@ class Registry(Generic[T]):
         try:
             return entry, entry.read(parts.parameters)
         except RecursionError:
-            deep = f"{shorten(spec)} has specs inside specs to a depth that cannot be read. Nest less."
+            deep = f"{shorten(spec)} nests specs too deeply to be read. Nest less."
             raise InputError(deep) from None
 
     def make(self, spec: str) -> T:

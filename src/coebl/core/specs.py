@@ -1,10 +1,11 @@
 """Specs: the notation for games, noises, learners and operators.
 
 A spec is ``name`` or ``name:key=value,key=value``. A single value without a key sets the first parameter; a list is
-written ``1/2/3``; a class or function in a user's file is named ``path/to/file.py:Name``. A shell needs no quotes.
+written ``1/2/3``; a class or function in a user's file is named ``path/to/file.py:Name``. A spec needs no quotes
+in a shell.
 
 A value may itself be a spec, to any depth. Its commas are written ``+``, and its ``+`` are doubled:
-``coebl:population=pool:size=5+mutants=10,c=2``. A comma is also read if only the inner spec has the parameter after it:
+``coebl:population=pool:size=5+mutants=10,c=2``. A comma works too if only the inner spec has the parameter after it:
 ``coebl:population=pool:size=5,mutants=10,c=2`` is the same learner. `str` writes ``+``.
 
 `coebl.core.registry` reads the annotations of the parameters that a spec can set.
@@ -29,8 +30,8 @@ _PYTHON = ".py"
 _DEEPEST = 16  # levels of specs inside specs; more is an attack or a typo
 MOST_IN_GRID = 100_000  # specs: more is a typo
 _PARAMETER = re.compile(r"\s*[\w-]+=")  # the start of a piece that continues the spec before it
-# A list in place of a value, and then the next parameter; + is the comma of a spec inside a spec. Other brackets may be
-# part of a file's name.
+# A list in place of a value, followed by the next parameter or the end; + is the comma of a spec inside a spec. Other
+# brackets may be part of a file's name.
 _LIST = re.compile(r"(?<=[=:])\[([^\[\]]*)\](?=\s*(?:[,+]|$))")
 
 
@@ -61,7 +62,7 @@ def split_spec(spec: str) -> SpecParts:
     >>> split_spec("mine.py:Mine:rate=0.2").attribute, split_spec("random-gaussian:m=20,n=30").arguments
     ('Mine', {'m': '20', 'n': '30'})
     """
-    if "\0" in spec:  # which no name of a file has, and each system function would report in another way
+    if "\0" in spec:  # no file name has it, and system functions report it in different ways
         raise InputError(f"{shorten(spec)} has the character NUL; accepted: printable characters. Remove it.")
     head, _, rest = spec.strip().partition(":")
     if not head.endswith(_PYTHON):
@@ -179,7 +180,7 @@ def unescape(value: str) -> str:
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that a parameter accepts, including the limits unless they are open."""
+    """The numbers that a parameter accepts, including both limits unless the lower one is open."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -197,6 +198,6 @@ class Range:
 
 @dataclass(frozen=True)
 class SpecOf:
-    """A mark of string parameters that are specs: ``Annotated[str, SpecOf(GAMES)]``."""
+    """A marker of string parameters that are specs: ``Annotated[str, SpecOf(GAMES)]``."""
 
     registry: Registry[Any]

@@ -71,7 +71,7 @@ def duration(seconds: float) -> str:
 
 
 def decimal_places(half_width: float) -> int:
-    """Return the decimal places of a number whose interval has this half width: two digits of the half width.
+    """Return the decimal places that show two digits of the half width of an interval.
 
     >>> decimal_places(1.54), decimal_places(32.1), decimal_places(0.002)
     (1, 0, 4)
@@ -84,7 +84,8 @@ def in_interval(
 ) -> tuple[str, ...]:
     """Return a mean and the ends of its interval with as many digits as the width of the interval supports.
 
-    Numbers that are zero up to rounding become 0. If `digits` is given, the largest number has at most so many digits.
+    Numbers that are zero up to rounding become 0. If `digits` is given, the largest number has at most that
+    many digits.
 
     >>> in_interval(-19.1953, -46.7904, 8.3997), in_interval(0.032247, 0.031, 0.0335)
     (('-19', '-47', '8'), ('0.0322', '0.0310', '0.0335'))
@@ -136,7 +137,7 @@ def finite(data: Any) -> Any:
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    r"""Return these columns of the rows as CSV; a string that a spreadsheet would run as a formula is quoted.
+    r"""Return these columns of the rows as CSV; an apostrophe precedes strings that a spreadsheet would evaluate.
 
     Control characters, which could control a terminal, are escaped.
 

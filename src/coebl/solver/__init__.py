@@ -1,4 +1,4 @@
-"""Zero-sum matrix games, certified: `solve_matrix` for one matrix, `maximin` for a batch, `Maximin` for learners."""
+"""Certified solvers of zero-sum games: `solve_matrix` for one matrix, `maximin` for a batch, `Maximin` for learners."""
 
 from coebl.solver.maximin import BatchSolution, Maximin, Solution, compile_kernels, maximin, solve_matrix
 

@@ -1,9 +1,9 @@
-"""Compiled code, called in such a way that Ctrl-C ends a long solve.
+"""Calls of compiled code that Ctrl-C can interrupt.
 
 Python handles signals in the main thread, and only between calls of compiled code. So a long solve runs in a second
-thread, while the main thread waits. If the wait is interrupted, a flag stops the kernel within a pivot. The compiler
-has no such flag, so its thread is abandoned. It needs one for another reason too: a signal that arrives during it is
-most likely handled inside a callback from LLVM, where Python drops the exception.
+thread, while the main thread waits. If the wait is interrupted, a flag stops the kernel within a pivot. Compilation
+has no such flag, so its thread is abandoned. It runs in a second thread for another reason too: a signal that arrives
+during compilation is most likely handled inside a callback from LLVM, where Python drops the exception.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Answers = tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]  # row, colum
 Precision = Literal["float32", "float64"]  # of the tableau
 Result = TypeVar("Result")
 
-_LONG = 1e10  # runs * m * n * (m + n) of a solve that takes some tenths of a second
-_CHUNK = 16_384  # small games that take as long; a multiple of the lanes
-_PATIENCE = 0.2  # seconds between two looks for signals, where the wait itself cannot be interrupted
-_GRACE = 10.0  # seconds that a kernel has to stop; it takes those of a pivot, hundredths
+_LONG = 1e10  # runs * m * n * (m + n) of a solve that takes a few tenths of a second
+_CHUNK = 16_384  # the number of small games that take as long; a multiple of the lanes
+_PATIENCE = 0.2  # seconds between checks for signals, on systems where the wait cannot be interrupted
+_GRACE = 10.0  # seconds that a kernel is given to stop; a pivot takes hundredths of a second
 
 
 def solve_small(batch: Floats, weight: Floats, answers: Answers) -> int:
-    """`lockstep.solve_small`, a part of the batch at a time: a run's answer does not depend on its batch."""
+    """Call `lockstep.solve_small` on parts of the batch in turn; a run's answer does not depend on its batch."""
     if len(batch) <= _CHUNK:
         return int(lockstep.solve_small(batch, weight, *answers))
     failures = 0
@@ -43,7 +43,7 @@ def solve_small(batch: Floats, weight: Floats, answers: Answers) -> int:
 
 
 def solve_large(batch: Floats, weight: Floats, memory: Any, answers: Answers) -> int:
-    """`simplex.solve_batch`, in a second thread if it is long. After an interrupt the memory cannot be used again."""
+    """Call `simplex.solve_batch`, in a second thread if it takes long. After an interrupt, discard the memory."""
 
     def solve() -> int:
         return int(simplex.solve_batch(batch, weight, memory, *answers))
@@ -55,7 +55,7 @@ def solve_large(batch: Floats, weight: Floats, memory: Any, answers: Answers) ->
 
 
 def new_workspace(tableaux: int, m: int, n: int, precision: Precision | None) -> Any:
-    """`workspace.new_workspace`, after what needs it is compiled; None for `solve_small`, which needs no memory."""
+    """Compile the kernel, and return its workspace; None for `solve_small`, which needs no memory."""
     compile_kernel(precision)
     return precision and workspace.new_workspace(tableaux, m, n, np.empty(0, precision))
 
@@ -64,7 +64,7 @@ def new_workspace(tableaux: int, m: int, n: int, precision: Precision | None) ->
 def compile_kernel(precision: Precision | None) -> None:
     """Compile `simplex.solve_batch` for a tableau of this precision, or `lockstep.solve_small` for None.
 
-    A game of two by two actions is solved.
+    It solves a 2 x 2 game.
     """
 
     def solve() -> None:
@@ -76,10 +76,10 @@ def compile_kernel(precision: Precision | None) -> None:
 
 
 def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None = None) -> Result:
-    """Return the result of a long call; Ctrl-C ends the wait for it. Outside of the main thread it is a plain call.
+    """Run a long call in a second thread, so that Ctrl-C ends the wait. Outside the main thread, call it directly.
 
-    After an interrupt, stop is called, and the thread is given time to end. Without stop it is abandoned: it ends with
-    its call or with the process, and its result is dropped.
+    After an interrupt, `stop` is called, and the thread is given time to end. Without `stop`, the thread is abandoned:
+    it ends with its call or with the process, and its result is dropped.
     """
     if threading.current_thread() is not threading.main_thread():
         return call()
@@ -98,7 +98,7 @@ def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None
     except BaseException:
         if stop is not None:
             stop()
-            wait([result], timeout=_GRACE)  # it runs code that the end of the process may unload
+            wait([result], timeout=_GRACE)  # its code may be unloaded when the process ends
         raise
     return result.result()
 

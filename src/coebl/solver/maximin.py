@@ -1,4 +1,4 @@
-"""Certified solutions of zero-sum matrix games: of a batch at full speed for learners, and of one matrix for people."""
+"""Certified solutions of zero-sum matrix games: batches at full speed for learners, single matrices for people."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from coebl.solver.interruptible import (
     solve_small,
 )
 
-_SMALL = 400  # entries up to which the lockstep kernel is the faster one
-_SINGLE = 48  # actions of either player from which a single-precision tableau pays
-# Multiples of 1 / grid to which payoffs are rounded, plus a shift of as many grid steps. Of 62 matrices of 150 x 150 on
-# which the kernels fail, the first of these leaves 42, the first four 27 and all of them 12, in a few ms each.
+_SMALL = 400  # entries up to which the lockstep kernel is faster
+_SINGLE = 48  # actions of either player from which a single-precision tableau pays off
+# (grid, shift): payoffs are rounded to multiples of 1 / grid, shifted by a part of a grid step. Of 62 matrices of
+# 150 x 150 on which the kernels fail, the first leaves 42, the first four 27 and all of them 12, in a few ms each.
 _GRIDS = tuple((2.0**bits, shift) for shift in (0.5, 0.25, 0.0, 0.75) for bits in (30, 32))
 
-_LOW_RANK = 1e-8  # of the payoff range: the largest error with which payoffs count as those of a matrix of low rank
-_MOST_STARTS = 20  # of a part that grows
+_LOW_RANK = 1e-8  # the largest error of a matrix of low rank, relative to the payoff range
+_MOST_STARTS = 20  # first rows that `_by_a_part` tries
 
 Answer = tuple[Floats, Floats, int] | None  # both strategies and the pivots, or None where a method fails
 
@@ -50,23 +50,23 @@ class BatchSolution:
     value: Floats  # (runs,)
     gap: Floats  # (runs,), max(By) - min(x'B), relative to the payoff range
     pivots: NDArray[np.int64]  # (runs,)
-    fallbacks: int  # the runs that were solved by a part of their actions, or passed from a GPU to the CPU
+    fallbacks: int  # the number of runs solved by a part of their actions, or passed from a GPU to the CPU
 
 
 class Maximin:
-    """A solver for the batches of a learner: it warm-starts itself from its last answer.
+    """A solver for the batches of a learner, warm-started from its last answer.
 
     Where only a few entries of a run's matrix have changed since the last call, the solve costs a small fraction of
     one from scratch. The answer obeys the same rules and has the same certificate. If many have changed, the solve
-    starts from scratch, at no extra cost. Not to be shared by threads.
+    starts from scratch, at no extra cost. Do not share a solver between threads.
 
     Args:
         shape: (runs, m, n), of every batch that will be solved.
         ties: which of several optimal strategies to return. With ``"first"``, the one of least mean ``sqrt(index)``, as
-            `maximin` has it. Or a function without arguments that returns tie weights of shape (runs, m). It is called
-            once per solve, and the optimal strategy of least mean weight is returned.
+            in `maximin`. A function without arguments, which returns tie weights of shape (runs, m), is called once
+            per solve, and the optimal strategy of least mean weight is returned.
         many_ties: whether many entries are equal, as UCB's unvisited ones are. Large matrices are then solved in double
-            precision from the outset, which such ties need. It changes the time taken, not what is accepted.
+            precision from the outset, which such ties need. It changes the time taken, not the certificate.
         remember: whether to keep a tableau per run. Pass False if every batch is entirely new: one tableau, which
             stays in the cache, then serves all runs. The answers are those of `maximin`.
 
@@ -97,7 +97,7 @@ class Maximin:
         """Solve a batch of games for the row player, who maximises. The arrays of the answer are new in every call."""
         batch, _ = _as_batch(payoffs)
         if batch.shape != self.shape:
-            raise InputError(f"payoffs has shape {np.shape(payoffs)}; accepted: {self.shape}, as this solver was made.")
+            raise InputError(f"payoffs has shape {np.shape(payoffs)}; accepted: {self.shape}, as for this solver.")
         runs, m, n = batch.shape
         weight = first_weights(m) if isinstance(self._ties, str) else _checked_weights(self._ties(), (runs, m))
         memory = self._workspace or new_workspace(runs if self._remember else 1, m, n, self._precision)
@@ -107,7 +107,7 @@ class Maximin:
         return solved
 
     def check_restored(self) -> None:
-        """Raise an error unless the tableaux that were read from a file fit: the kernels do not check their indices."""
+        """Raise an error unless the tableaux read from a file fit; the kernels do not check their indices."""
         if self._workspace is None:
             return
         runs, m, n = self.shape
@@ -118,7 +118,7 @@ class Maximin:
             part[...] = stored  # a copy, which shares no memory with anything else in the file
         variables = memory.indices[: runs * (m + n)].reshape(runs, m + n)
         if (np.sort(variables, axis=1) != np.arange(m + n)).any():
-            raise ValueError("a tableau has other variables than its game")
+            raise ValueError("the variables of a tableau are not those of its game")
         self._workspace = memory
 
 
@@ -130,12 +130,12 @@ def maximin(
 ) -> BatchSolution:
     """Solve a batch of zero-sum games for the row player, who maximises.
 
-    Where the same learner solves batch after batch, `Maximin` is faster.
+    If a learner solves batch after batch, `Maximin` is faster.
 
     Args:
         payoffs: (runs, m, n), or a single matrix, (m, n).
         ties: which of several optimal strategies to return. With ``"first"``, the one of least mean
-            ``sqrt(index)``: it leans to the actions that come first, and on a constant matrix it is action 0.
+            ``sqrt(index)``: it prefers the first actions, and on a constant matrix it is action 0.
             With ``"random"`` the indices are first shuffled by ``random``, for every run separately. An array of
             shape (runs, m), or (m,) for a single matrix, gives the weights directly: the optimal strategy of least
             mean weight is returned.
@@ -155,7 +155,7 @@ def maximin(
     batch, single = _as_batch(payoffs)
     runs, m, n = batch.shape
     weight = _tie_weights(ties, random, (m,) if single else (runs, m))
-    # Memory for one tableau, which all runs use in turn, is the fastest: it stays in the cache.
+    # A single tableau, which all runs use in turn, is fastest: it stays in the cache.
     solved = _solve(batch, weight, new_workspace(1, m, n, tableau_precision(m, n, many_ties=False)))
     if not single:
         return solved
@@ -176,7 +176,7 @@ class Solution:
     row: Floats  # (m,), the row player's strategy
     column: Floats  # (n,), the column player's strategy
     gap: float  # max(A @ column) - min(row @ A), relative to the payoff range; at most 1e-9
-    status: str  # "optimal", or "optimal (second method)" if a part of its actions was solved
+    status: str  # "optimal", or "optimal (second method)" if only a part of the actions was solved
     pivots: int  # the number of pivots
 
     def __eq__(self, other: object) -> bool:
@@ -186,7 +186,7 @@ class Solution:
 def solve_matrix(
     payoff: ArrayLike, *, ties: Literal["first", "random"] = "first", random: np.random.Generator | None = None
 ) -> Solution:
-    """Solve a zero-sum game by its matrix (m, n) of payoffs to the row player, who maximises.
+    """Solve the zero-sum game of a matrix (m, n) of payoffs to the row player, who maximises.
 
     Args:
         payoff: anything that NumPy accepts as a matrix.
@@ -207,9 +207,9 @@ def solve_matrix(
 def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
     """Compile the kernels of ``Maximin(shape, many_ties=many_ties)``, or load them from the cache of compiled code.
 
-    If many_ties is False, these are also the kernels of `maximin` and `solve`. A game of two by two actions is solved
-    instead of one of the given shape, so that a large shape takes no longer than a small one. Call it before you start
-    several processes, so that they do not all compile. Without the call, the first solve compiles.
+    If many_ties is False, these are also the kernels of `maximin` and `solve`. A 2 x 2 game is solved instead of
+    one of the given shape, so that a large shape takes no longer than a small one. Call this before you start several
+    processes, so that they do not all compile. Otherwise the first solve compiles.
 
     Args:
         shape: (runs, m, n) or (m, n); the number of runs does not matter.
@@ -247,7 +247,7 @@ def _as_batch(payoffs: ArrayLike) -> tuple[Floats, bool]:
 
 
 def _solve(batch: Floats, weight: Floats, memory: Any) -> BatchSolution:
-    """Solve a batch, by the lockstep kernel if there is no memory for the other one."""
+    """Solve a batch, by the lockstep kernel if `memory` is None."""
     runs, m, n = batch.shape
     answers = new_answers(runs, m, n)
     failures = solve_small(batch, weight, answers) if memory is None else solve_large(batch, weight, memory, answers)
@@ -262,7 +262,7 @@ def first_weights(m: int) -> Floats:
 
 
 def _tie_weights(ties: str | Floats, random: np.random.Generator | None, shape: tuple[int, ...]) -> Floats:
-    """Return the weights of a rule for ties, of shape (runs, m) or (m,), with an axis of runs."""
+    """Return the weights of a rule for ties, with an axis of runs; `shape` is (runs, m) or (m,)."""
     if not isinstance(ties, str):
         return _checked_weights(ties, shape)
     first = first_weights(shape[-1])
@@ -287,18 +287,19 @@ def _checked_weights(ties: ArrayLike, shape: tuple[int, ...]) -> Floats:
 
 
 def scaled_weights(weight: Floats) -> Floats:
-    """Scale tie weights, (runs, m) of any library, to 0 .. 1 in each row: the rule is the same, rounding is smaller."""
-    halves = weight / 2  # so that the difference of two of them is a float
+    """Scale tie weights, (runs, m) of any library, to 0 .. 1 in each row: the same rule, with less rounding."""
+    halves = weight / 2  # so that their differences do not overflow
     above = halves - halves.min(axis=1, keepdims=True)
     largest = above.max(axis=1, keepdims=True)
     scaled: Floats = above / np.where(largest > 0, largest, 1.0)
     return scaled
 
 
-# Answers that a kernel could not certify: each is solved again by the kernel for large matrices, or rejected. First in
-# double precision, then without the rule for ties, then on rounded payoffs, and at last by a part of the actions that
-# grows. Rounding moves the gap by less than MOST_GAP, and payoffs that are almost equal become equal, which the kernels
-# solve more easily. A part leaves out most of the actions that are almost equal to others, and it is small.
+# A game whose answer a kernel could not certify is solved again by the kernel for large matrices: first in double
+# precision, then without the rule for ties, then on rounded payoffs, and last by a growing part of the actions. If all
+# of this fails, an error is raised. Rounding moves the gap by less than MOST_GAP, and payoffs that are almost equal
+# become equal, which the kernels solve more easily. A part leaves out most of the actions that are almost equal to
+# others, and it is small.
 
 
 def _rescue(batch: Floats, weight: Floats, answers: Answers) -> int:
@@ -338,7 +339,7 @@ def _first_certified(
 
 
 def _attempts(scaled: Floats, weight: Floats) -> Iterator[tuple[bool, Answer]]:
-    """Yield the answers of one attempt after another, each with True if it is that of a part of the actions."""
+    """Yield the answer of each attempt, with True if it comes from a part of the actions."""
     yield False, _double_precision(scaled, weight)
     yield False, _double_precision(scaled)  # the rule for ties may ask for more digits than there are
     parts = ((True, _by_a_part(scaled, start)) for start in range(min(len(scaled), _MOST_STARTS)))
@@ -354,9 +355,9 @@ def _on_grids(scaled: Floats) -> Iterator[tuple[bool, Answer]]:
 
 
 def _by_a_part(scaled: Floats, start: int) -> Answer:
-    """Solve the game of some actions, add each player's best answer, and repeat until this no longer changes it.
+    """Solve the game of some actions, add each player's best response, and repeat until nothing is added.
 
-    It begins with one row and the best answer to it. None if one of these games is not solved.
+    It begins with one row and the best response to it. Return None if one of these games is not solved.
     """
     (m, n), by_column, pivots = scaled.shape, scaled.T.copy(), 0
     rows, columns = [start], [int(scaled[start].argmin())]
@@ -379,7 +380,7 @@ def _by_a_part(scaled: Floats, start: int) -> Answer:
 
 
 def _has_low_rank(scaled: Floats) -> bool:
-    """True if a matrix of at most a quarter of the full rank differs by _LOW_RANK or less: elimination finds it."""
+    """Return True if elimination finds a matrix within _LOW_RANK that has at most a quarter of the full rank."""
     rest = scaled.copy()
     for _ in range(min(scaled.shape) // 4):
         i, j = np.unravel_index(np.abs(rest).argmax(), rest.shape)
@@ -390,7 +391,7 @@ def _has_low_rank(scaled: Floats) -> bool:
 
 
 def _double_precision(scaled: Floats, weight: Floats | None = None) -> Answer:
-    """Solve one matrix by the kernel for large matrices, without the rule for ties if it is given no weights."""
+    """Solve one matrix by the kernel for large matrices, without the rule for ties if `weight` is None."""
     m, n = scaled.shape
     memory = new_workspace(1, m, n, "float64")
     answers = new_answers(1, m, n)

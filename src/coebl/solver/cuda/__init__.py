@@ -21,17 +21,17 @@ _WARP = 32
 _MOST_THREADS = 384  # measured: more threads wait for each other longer than they work
 _ROWS_EACH = 26  # rows of T that a thread updates, unless there would be too many threads
 _RESERVED = 1024  # bytes of shared memory that the system takes for each block
-_BLOCKS = 8  # on a multiprocessor: more of them gain nothing, as each has work for many cycles
+_BLOCKS = 8  # on a multiprocessor: more gain nothing, since each block has work for many cycles
 _REGISTERS = 65536  # of a multiprocessor, for all its threads
-_OWN_REGISTERS = 40  # that a thread needs besides the rows that it holds
-_MOST_HELD = 24  # rows of a thread: more gain nothing
-_CLOSE_SHARE = 0.95  # of T, that is kept in shared memory and registers rather than have more blocks
-_PARTS = ("block", "tableau", "refine", "simplex")  # of the source, which are compiled as one
+_OWN_REGISTERS = 40  # registers that a thread needs besides those for its rows
+_MOST_HELD = 24  # rows in the registers of a thread: more gain nothing
+_CLOSE_SHARE = 0.95  # of T: with less of it in shared memory and registers, fewer blocks are used
+_PARTS = ("block", "tableau", "refine", "simplex")  # of the source, compiled as one
 
 
 @dataclass(frozen=True)
 class BlockLayout:
-    """The division of a tableau among a block of threads: the constants of `block.cu`, and sizes that follow."""
+    """The division of a tableau among a block of threads: the constants of `block.cu`, and derived sizes."""
 
     m: int
     n: int
@@ -39,7 +39,7 @@ class BlockLayout:
     threads: int
     stride: int  # from row to row of T
     shared_rows: int  # rows of T in shared memory; the others are in global memory
-    held: int  # of the others, those that a thread has in registers while it pivots
+    held: int  # the number of other rows that a thread has in registers while it pivots
     blocks: int  # on a multiprocessor at a time
 
     @property
@@ -79,12 +79,12 @@ def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Block
     for blocks in range(min(_BLOCKS, 2048 // threads), 0, -1):
         room = min(block_bytes, all_bytes // blocks - _RESERVED) - own
         shared_rows = max(0, min(m, room // (stride * item)))
-        registers = _REGISTERS // (threads * blocks) // 8 * 8  # a thread gets them by eights
-        most_held = min(_MOST_HELD, m // groups, max(0, registers - _OWN_REGISTERS) // 4) // 4 * 4  # read by fours
+        registers = _REGISTERS // (threads * blocks) // 8 * 8  # they are allocated in eights
+        most_held = min(_MOST_HELD, m // groups, max(0, registers - _OWN_REGISTERS) // 4) // 4 * 4  # read in fours
         held = most_held if shared_rows < m else 0
         if blocks == 1 or shared_rows + held * groups >= _CLOSE_SHARE * m:
             break
-    shared_rows = min(shared_rows, max(0, m - held * groups))  # registers are the faster ones
+    shared_rows = min(shared_rows, max(0, m - held * groups))  # registers are faster
     return BlockLayout(m, n, real, threads, stride, shared_rows, held, blocks)
 
 
@@ -94,7 +94,7 @@ def source() -> str:
 
 
 def options(lay: BlockLayout) -> tuple[str, ...]:
-    """Return the options of the compiler: the constants that the source leaves open."""
+    """Return the compiler options, which define the constants of the source."""
     tolerances = SINGLE if lay.real == "float" else DOUBLE
     constants = {
         "M": lay.m,
@@ -112,7 +112,7 @@ def options(lay: BlockLayout) -> tuple[str, ...]:
 
 
 class Kernel:
-    """The kernel for one layout. CuPy keeps the compiled code for the next process."""
+    """The kernel for one layout. CuPy caches the compiled code for other processes."""
 
     def __init__(self, lay: BlockLayout) -> None:
         cupy = require("cupy")
@@ -135,11 +135,11 @@ class Kernel:
         group: int,
         answers: tuple[Any, ...],
     ) -> None:
-        """Write the answers to a batch, or to the matrices that are chosen, without waiting for them.
+        """Write the answers to a batch, or to the chosen matrices, without waiting for the GPU.
 
         Args:
             batch: (runs, m, n).
-            weight: of ties, (1, m) or (runs, m).
+            weight: the tie weights, (1, m) or (runs, m).
             chosen: the indices of the matrices to solve, counts[0] of them; None: all matrices.
             counts: (3,), of which the last two are 0; the last one becomes the number of failures.
             failed: (runs,), receives the indices of the matrices without an answer. Their gap is NaN.
@@ -171,10 +171,10 @@ class CudaMaximin:
     """`Maximin` for CuPy's arrays: the same rule for ties, the same certificate, no warm starts.
 
     A matrix whose single-precision tableau does not lead to a certified answer is solved again in double precision,
-    then without the rule for ties, as on the CPU, and if that fails too by the kernels of the CPU.
-    `BatchSolution.fallbacks` counts the latter. To know whether there are any, the host has to wait for the GPU. With
-    `unsolved` it does not: such matrices are left without an answer, with uniform strategies and a gap of NaN, and
-    their runs are marked.
+    then without the rule for ties, as on the CPU, and if that fails too, by the CPU. `BatchSolution.fallbacks` counts
+    the matrices that the CPU solves. To know whether there are any, the host has to wait for the GPU. With `unsolved`
+    it does not wait: such matrices are left without an answer, with uniform strategies and a gap of NaN, and their runs
+    are marked.
 
     Args:
         shape: (matrices, m, n), of every batch that will be solved.
@@ -207,7 +207,7 @@ class CudaMaximin:
         """Solve a batch of games for the row player, who maximises. The arrays of the answer are new in every call."""
         cupy = self._cupy
         if payoffs.shape != self.shape:
-            raise InputError(f"payoffs has shape {payoffs.shape}; accepted: {self.shape}, as this solver was made.")
+            raise InputError(f"payoffs has shape {payoffs.shape}; accepted: {self.shape}, as for this solver.")
         batch = cupy.ascontiguousarray(payoffs, "f8")
         weight = self._first if isinstance(self._ties, str) else scaled_weights(self._ties())
         runs, m, n = self.shape
