@@ -145,7 +145,7 @@ def test_payoff_range() -> None:
     assert Game(WIDE).payoff_range == Game(WIDE, payoff_range=(0, 5)).payoff_range == (0.0, 5.0)
     assert Game([[2, 2]]).payoff_range == (2.0, 3.0)  # never empty
     for limits in [(1, 5), (0, 4), (5, 0), (0, np.inf), (np.nan, 5)]:
-        message = rf"is \({limits[0]:g}, {limits[1]:g}\); accepted: low < high with every .* which lie in 0 \.\. 5"
+        message = rf"is \({limits[0]:g}, {limits[1]:g}\); accepted: low < high that enclose .* which lie in 0 \.\. 5"
         with pytest.raises(InputError, match=f"^payoff_range {message}"):
             Game(WIDE, payoff_range=limits)
     others: list[Any] = [3, (1, 2, 3), ("a", "b")]

@@ -177,7 +177,7 @@ def test_gambit_writes_three_players_and_pairs(tmp_path):
         ({"labels": [["a", "b"]]}, "labels is [['a', 'b']]; accepted: a list of 2 entries, one per player."),
         ({"labels": [["a"], None]}, "labels[0] has 1 labels; accepted: 2, one per action."),
         ({"seats": ["a", "a"]}, "seats has 'a' twice; accepted: labels that all differ."),
-        ({"payoff_ranges": [None, (0, 1)]}, "payoff_ranges[1] is (0, 1); accepted: low < high with every payoff"),
+        ({"payoff_ranges": [None, (0, 1)]}, "payoff_ranges[1] is (0, 1); accepted: low < high that enclose all"),
         ({"noise_between": "shared"}, "noise_between is 'shared'; accepted: independent, common."),
         ({"noise_between": "opposite"}, "opposite is for two players whose payoffs add up to 0."),
         ("permuted:game=chicken", "chicken is not a zero-sum game of two players, which is needed; play it with sim"),
