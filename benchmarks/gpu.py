@@ -48,7 +48,7 @@ LARGE, LARGE_AIM = Length(3000, 1000), 15  # seconds
 SIXTEEN, CORE = Length(1000, 10_000), Length(400, 1000)  # on the device, and on one core
 PAPER, PAPER_AIM = Length(3000, 1000), 20  # minutes
 
-Save = Callable[[Any], None]  # keeps what a part has measured so far
+Save = Callable[[Any], None]  # stores the measurements of a part so far
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -85,19 +85,19 @@ def _match(game: str, row: str, column: str, length: Length, device: Device = "c
 
 
 def measure_coebl(save: Save, workers: int) -> None:
-    """Played in full."""
+    """Measure COEBL on a large game, played in full."""
     game = "random-gaussian:m=128,n=128,seed=0"
-    _match(game, "coebl", "coebl", LARGE._replace(rounds=2))  # compile, and have the memory
+    _match(game, "coebl", "coebl", LARGE._replace(rounds=2))  # compile, and allocate the memory
     save(_match(game, "coebl", "coebl", LARGE))
 
 
 def measure_learners(save: Save, workers: int) -> None:
-    """Every learner, in full on the device; on a core fewer rounds and seeds, less the time of two rounds."""
+    """Measure all learners: in full on the device; on a core, fewer rounds and seeds, less the time of two rounds."""
     game, two_rounds = "random-gaussian:m=16,n=16,seed=1", CORE._replace(rounds=2)
     rows = []
     for name in LEARNERS.names:
         learner: Any = LEARNERS[name].factory
-        if name in ("fixed", "switching") or "indices" not in learner.plays:  # the two name their actions
+        if name in ("fixed", "switching") or "indices" not in learner.plays:  # both name their actions
             continue
         _match(game, name, "uniform", SIXTEEN._replace(rounds=2))
         here = _match(game, name, "uniform", SIXTEEN)
@@ -115,10 +115,10 @@ def _paper_match(match: tuple[str, str, str]) -> float:
 
 
 def measure_paper(save: Save, workers: int) -> None:
-    """Play every match in full, by several processes that share the device: a small game leaves it idle."""
+    """Play every match in full, in several processes that share the device, since a small game leaves it idle."""
     matches = [
         (game, row, column) for game in reversed(PAPER_GAMES) for row, column in MATCH_UPS
-    ]  # the long ones early
+    ]  # the long matches first
     started, done = time.perf_counter(), {}
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         running = {pool.submit(_paper_match, match): match for match in matches}
@@ -243,7 +243,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", help=f"out of {', '.join(PARTS)}; by default all")
     parser.add_argument("--out", type=Path, default=HERE / "GPU.md")
-    parser.add_argument("--data", type=Path, default=HERE / "gpu.json", help="where what was measured is kept")
+    parser.add_argument("--data", type=Path, default=HERE / "gpu.json", help="the file of the measurements")
     parser.add_argument("--workers", type=int, default=5, help="processes that play the paper's experiments")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):

@@ -2,7 +2,7 @@
 
 Writes LARGE_GAMES.md. Takes about three minutes of one core.
 
-python benchmarks/large_games.py                the whole
+python benchmarks/large_games.py                all of it
 python benchmarks/large_games.py --sizes 8      some n, printed only
 """
 
@@ -61,7 +61,7 @@ class Measured(NamedTuple):
 
 
 def measure(case: Case) -> Measured:
-    """Play the three match-ups. To be called in a new process, so that its memory can be measured."""
+    """Play the three match-ups. Call this in a new process, so that its memory can be measured."""
     n, learner = case.n, case.learner
     game, rounds = parse_game(f"{case.game}:{n}"), ROUNDS[learner][n]
     simulate(game, learner, "exp3", rounds=2, seeds=1, metrics=MEASURED, record="last")  # compile; solve the game
@@ -91,7 +91,7 @@ def uniform(case: Case) -> tuple[float, float, float]:
 
 
 def line(case: Case, found: Measured) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     answered, exp3, exploitability = uniform(case)
     rounds = ROUNDS[case.learner][case.n]
     cells = [

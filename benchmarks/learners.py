@@ -1,6 +1,6 @@
 """Speed of the engine on the paper's seven match-ups, against a plain implementation, and of every learner.
 
-Adds three tables to RESULTS.md, the last of which is of normal numbers.
+Adds three tables to RESULTS.md, the last one about normal numbers.
 
 python benchmarks/learners.py               the match-ups at n = 2 .. 7, every learner, normal numbers
 python benchmarks/learners.py --sizes 2 3   some match-ups, printed only
@@ -93,7 +93,7 @@ def normals(actions: int) -> tuple[float, float]:
 
 
 def normal_numbers() -> list[str]:
-    """The table of normal numbers."""
+    """Return the table of normal numbers."""
     lines = [
         f"Normal numbers with a deviation and a mean, one for each pair of actions, for {RUNS} runs: nanoseconds a "
         "number of `seat.random.normal`, and how many times longer NumPy takes for the same numbers, in the same run: "

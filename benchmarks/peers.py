@@ -18,7 +18,7 @@ Solver = Callable[[Floats], float]
 
 
 def best_time(function: Callable[[], object], seconds: float) -> float:
-    """Return the least time of a call, over as many calls as fit into the given seconds, at least three."""
+    """Return the shortest time of a call, over as many calls as fit into the given seconds, at least three."""
     times: list[float] = []
     while len(times) < 3 or sum(times) < seconds:
         start = time.perf_counter()
@@ -28,7 +28,7 @@ def best_time(function: Callable[[], object], seconds: float) -> float:
 
 
 def measure(name: str, batch: Floats) -> tuple[float, list[float]]:
-    """Microseconds a solve, and the values of the first matrices of a batch."""
+    """Return the microseconds per solve, and the values of the first matrices of a batch."""
     solve = PEERS[name]()
     solve(batch[0])
     once = best_time(lambda: solve(batch[0]), 0.0)
@@ -38,7 +38,7 @@ def measure(name: str, batch: Floats) -> tuple[float, list[float]]:
 
 
 def row_program(A: Floats) -> tuple[Floats, Floats]:
-    """min objective'(x, v) subject to the first n rows >= 0 and the last = 1: A'x - v >= 0, sum(x) = 1."""
+    """Return objective and constraints: min objective'(x, v), first n rows >= 0: A'x - v >= 0, last = 1: sum(x) = 1."""
     m, n = A.shape
     constraints = np.ones((n + 1, m + 1))
     constraints[:n, :m] = A.T

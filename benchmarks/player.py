@@ -1,4 +1,4 @@
-"""Players in euros: what units cost, what it costs not to know them, and how long it takes to save a player.
+"""Players in euros: the cost of units, of not knowing them, and the time to save a player.
 
     python benchmarks/player.py                    # all, into benchmarks/PLAYER.md
     python benchmarks/player.py --learners ots-rm  # some learners, on the terminal
@@ -6,8 +6,8 @@
 
 The game has 6 x 8 payoffs between 0 and 5000 euros, and noise of deviation 500. Each learner plays 800 rounds as a
 `Player` against Tsallis-INF, three times: with rewards in units of the noise, counted from the middle of the range; in
-euros, with range and noise known; in euros, with both unknown. The table has what it earned per round, without the
-noise, and the difference to euros with known units with its standard error over seeds.
+euros, with range and noise known; in euros, with both unknown. The table shows its earnings per round, without the
+noise, and the difference from euros with known units, with its standard error over seeds.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ QUICK = Sizes(20, 2, (("tsallis-inf", (10, 100)), ("ots-rm", (10, 20))), 20)
 
 
 def playable() -> list[str]:
-    """Return the learners that a player can have, and that learn."""
+    """Return the learners that a player can use, except those that do not learn."""
     classes = {name: cast(type[Learner], LEARNERS[name].factory) for name in LEARNERS.names}
     seen = {name: kind for name, kind in classes.items() if set(kind.sees) <= {"opponent"}}
     return [kind.example or name for name, kind in seen.items() if kind.improves and "indices" in kind.plays]
@@ -77,7 +77,7 @@ SETTINGS = (
 
 
 def earned(spec: str, setting: Setting, rounds: int, seed: int) -> float:
-    """Return what a learner earns per round, in euros, without the noise."""
+    """Return the earnings of a learner per round, in euros, without the noise."""
     random = np.random.default_rng(seed)
     noise = NOISE * random.standard_normal(rounds)
     player = Player(spec, 6, 8, horizon=rounds, seed=seed, **setting.arguments)
@@ -109,7 +109,7 @@ def compare(spec: str, sizes: Sizes) -> list[str]:
 
 
 def best_of(number: int, call: Callable[[], object]) -> float:
-    """Return the least seconds of some calls."""
+    """Return the seconds of the fastest of several calls."""
     seconds = []
     for _ in range(number):
         started = time.perf_counter()
@@ -141,7 +141,7 @@ def _play_rounds(players: Sequence[Player]) -> None:
 
 
 def crowd(spec: str, number: int) -> list[str]:
-    """Return a row: the memory of many players after 20 rounds each, and CPU times to make them and of a round."""
+    """Return a row: the memory of many players after 20 rounds each, the CPU time to make them, and that of a round."""
     _play_rounds([Player(spec, 6, 8, horizon=1000)])  # loads compiled code, which all share
     before, started = _memory(), time.process_time()
     players = [Player(spec, 6, 8, horizon=1000, seed=seed) for seed in range(number)]
@@ -157,7 +157,7 @@ def crowd(spec: str, number: int) -> list[str]:
 
 
 def crowds(specs: Sequence[str], number: int) -> list[list[str]]:
-    """Return rows of `crowd`, each from its own process, so that none takes memory that another has freed."""
+    """Return rows of `crowd`, each from a separate process, so that none uses memory that another has freed."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
         return list(pool.map(crowd, specs, [number] * len(specs)))
 

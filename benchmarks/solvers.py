@@ -3,8 +3,8 @@
     python benchmarks/solvers.py                  all sizes
     python benchmarks/solvers.py --sizes 3 16     some, printed only
 
-Every time is the best of several repetitions, since the machine may be shared and other work only adds time; those of
-warm starts, which depend on what was changed, are medians, and the cold ones beside them too.
+Every time is the best of several repetitions, since the machine may be shared and other work only adds time. The times
+of warm starts depend on the changed entry, so these and the cold times beside them are medians.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ GOALS = {3: 10, 4: 10, 8: 5, 16: 3, 32: 3, 64: 3, 128: 8, 256: 8}
 
 
 def random_games(n: int) -> Floats:
-    """Matrices like COEBL's: a constant plus unit Gaussian noise."""
+    """Return matrices like COEBL's: a constant plus unit Gaussian noise."""
     return 4 + np.random.default_rng([1, n]).normal(size=(BATCH, n, n))
 
 
 def tied_games(n: int) -> Floats:
-    """Matrices like UCB's: most entries unvisited and equal, the others lower."""
+    """Return matrices like UCB's: most entries unvisited and equal, the others lower."""
     random = np.random.default_rng([2, n])
     count = random.poisson(0.5, size=(BATCH, n, n))
     mean = np.where(count > 0, random.normal(size=(BATCH, n, n)) / np.sqrt(np.maximum(1, count)), 0)
@@ -54,7 +54,7 @@ def compare(batch: Floats, processes: dict[str, Executor]) -> dict[str, float]:
     result = {"coebl": best_time(lambda: maximin(batch), 1.0) / len(batch) * 1e6}
     for name, process in processes.items():
         if name == "gurobipy" and batch.shape[1] > 128:
-            continue  # beyond the licence that comes with the package
+            continue  # beyond the limit of the licence that comes with the package
         result[name], values = process.submit(measure, name, batch).result()
         tolerance = 1e-6 * float(np.ptp(batch))
         np.testing.assert_allclose(values, ours.value[: len(values)], rtol=0, atol=tolerance, err_msg=name)
@@ -62,7 +62,7 @@ def compare(batch: Floats, processes: dict[str, Executor]) -> dict[str, float]:
 
 
 def warm_start(n: int) -> tuple[float, float, float]:
-    """Microseconds of a cold solve and of one after a changed entry, and the pivots of the latter."""
+    """Return the microseconds of a cold solve and of a warm one after a changed entry, and the pivots of the latter."""
     random = np.random.default_rng([3, n])
     batch = random_games(n)
     solver = Maximin(batch.shape)
@@ -74,7 +74,7 @@ def warm_start(n: int) -> tuple[float, float, float]:
         cold.append(time.perf_counter() - begun)
     for _ in range(60):
         changed = np.arange(BATCH), random.integers(n, size=BATCH), random.integers(n, size=BATCH)
-        batch[changed] = 4 + random.normal(size=BATCH)  # in place, as a learner does it
+        batch[changed] = 4 + random.normal(size=BATCH)  # in place, as in a learner
         begun = time.perf_counter()
         found = solver(batch)
         warm.append(time.perf_counter() - begun)

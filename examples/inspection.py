@@ -21,7 +21,7 @@ from coebl import Game, Player
 SITES = ["harbour", "mill", "quarry", "wood"]
 FINE = np.array([12.0, 10.0, 10.0, 8.0])  # what a catch earns at each site
 DAMAGE = np.array([20.0, 6.0, 10.0, 4.0])  # what a miss costs
-WEATHER = 5.0  # the standard deviation of what the weather adds, which both know
+WEATHER = 5.0  # the standard deviation of the weather's effect, which both players know
 DAYS = 1000
 RANGE = (-30.0, 20.0)  # what the inspector knows in advance: outcomes without the weather are within these limits
 
@@ -29,7 +29,7 @@ OUTCOME = np.where(np.eye(len(SITES), dtype=bool), FINE, -DAMAGE)  # [visited, d
 
 
 def play(days: int = DAYS, seed: int = 0) -> tuple[np.ndarray, Player]:
-    """Play some days; return what the inspector earned on each of them, and the inspector."""
+    """Play some days; return the inspector's daily earnings, and the inspector."""
     weather = np.random.default_rng(seed)
     low, high = RANGE
     sites = len(SITES)
@@ -47,7 +47,7 @@ def play(days: int = DAYS, seed: int = 0) -> tuple[np.ndarray, Player]:
 
 
 def restarted(player: Player) -> Player:
-    """Return the player after it was written to a file and read again."""
+    """Save the player to a file, load it again, and return it."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "inspector.npz")
         player.save(path)
@@ -55,7 +55,7 @@ def restarted(player: Player) -> Player:
 
 
 def main() -> None:
-    """Play, and compare what was earned with what full knowledge of the game could guarantee."""
+    """Play, and compare the earnings with the amount that full knowledge of the game could guarantee."""
     earned, inspector = play()
     game = Game(OUTCOME, name="inspection", row_labels=SITES, column_labels=SITES)
     print(f"earned a day, first 100 days  {earned[:100].mean():6.2f}")

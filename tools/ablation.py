@@ -61,7 +61,7 @@ class Files:
         }
 
     def of_wish(self, wish: str, plainly: bool = True) -> dict[tuple[str, str], dict[str, Difference]]:
-        """Return the tests of a wish by learner and base, then by outcome: v the plain learner, or v a second base."""
+        """Return the tests of a suggestion v plain learners, or v second bases: by learner and base, then outcome."""
         found: dict[tuple[str, str], dict[str, Difference]] = {}
         for one in self.differences:
             if one.wish == wish and one.game == ALL_GAMES and (one.base == plain(one.learner)) == plainly:
@@ -69,13 +69,13 @@ class Files:
         return found
 
     def test(self, learner: str, outcome: str, base: str | None = None, game: str = ALL_GAMES) -> Difference:
-        """Return one difference, by default to the plain learner and over all games."""
+        """Return one difference, by default from the plain learner and over all games."""
         base = base or plain(learner)
         wanted = learner, base, outcome, game
         return next(one for one in self.differences if (one.learner, one.base, one.outcome, one.game) == wanted)
 
     def counted(self, wish: str) -> tuple[int, int, int]:
-        """Return the numbers of tests against plain learners: won, lost and all."""
+        """Return the numbers of tests against plain learners: won, lost and in all."""
         tests = [one for tests in self.of_wish(wish).values() for one in tests.values()]
         shown = [one for one in tests if one.significant]
         return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)
@@ -88,7 +88,7 @@ def _difference(row: dict[str, str]) -> Difference:
 
 
 def summarise(results: Results, study: Study, folder: Path) -> None:
-    """Write the summary, the tables and the figures of a finished study into the folder."""
+    """Write the summary, the tables and the figures of a finished study to the folder."""
     outcomes = OutcomesBySeed(results, study)
     differences = outcomes.differences()
     summary = {
@@ -113,11 +113,11 @@ def summarise(results: Results, study: Study, folder: Path) -> None:
 
 
 def plot_wishes(files: Files, wishes: Sequence[str]) -> Figure:
-    """Plot the differences to plain learners: a row per variant, a panel per outcome, a colour per learner."""
+    """Plot the differences from plain learners: a row per variant, a panel per outcome, a colour per learner."""
     variants = {wish: list(dict.fromkeys(label(learner) for learner, _ in files.of_wish(wish))) for wish in wishes}
     lines: dict[tuple[str, str], int] = {}
     for wish in wishes:
-        for name in ("", *variants[wish]):  # a wish has a line too
+        for name in ("", *variants[wish]):  # the suggestion has a line too
             lines[wish, name] = len(lines)
     with drawing(WIDTH, 0.9 + 0.165 * len(lines)) as figure:
         panels = figure.subplots(1, len(OUTCOMES), sharey=True)

@@ -107,7 +107,7 @@ def draw_standings(folder: Path) -> Figure:
 
 
 def _estimate(value: Any) -> Any:
-    """Return an estimate from its ends; other values unchanged."""
+    """Convert the fields of an estimate to an `Estimate`; return other values unchanged."""
     if not isinstance(value, dict):
         return value
     return Estimate(value["value"], value["low"], value["high"], sd=math.nan, n=0)

@@ -1,7 +1,7 @@
 """results/error-threshold from the folder of the study: how PDCoEA's error threshold moves with noise.
 
 Run in the root of a checkout: python -m tools.error_threshold DIR, after `coebl run studies/error-threshold.toml --out
-DIR`. It writes times.csv, the figure, and the table that docs/large-games.md has.
+DIR`. It writes times.csv, the figure, and the table in docs/large-games.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The text of docs/findings.md, from its template and the numbers in a reproduction's summary: none is typed by hand.
+"""The text of docs/findings.md, from a template and the summary of a reproduction: no number is typed by hand.
 
 The picture of the README is drawn from the same numbers.
 
@@ -107,7 +107,7 @@ def interval(numbers: dict[str, Any], centre: str = "mean") -> str:
 
 
 def number(value: float | None) -> str:
-    """Return three digits of a number, or all of those before the point."""
+    """Return a number to three digits, or to all digits before the point."""
     if value is None:
         return "unbounded"
     return number_text(value, 3, ",")

@@ -1,8 +1,8 @@
 """results/general-sum: which learners reach which kind of equilibrium in self-play, and verdicts on the claims.
 
-Run in the root of a checkout: python -m tools.general_sum DIR. It plays the matches of tools/general_sum.toml into DIR,
-a file each, or those that are missing there, and writes runs.csv, verdicts.json, table.md and the figure that
-docs/general-sum.md has. Without DIR it judges and draws again from runs.csv.
+Run in the root of a checkout: python -m tools.general_sum DIR. It plays the matches of tools/general_sum.toml that
+DIR lacks, one file each, and writes runs.csv, verdicts.json, table.md and the figure of docs/general-sum.md. Without
+DIR it judges and draws again from runs.csv.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tools.templates import read_csv
 
 PLAN, RESULTS = Path("tools", "general_sum.toml"), Path("results", "general-sum")
 DUOPOLIES: dict[str, tuple[Callable[[Any, Any], Any], float, float]] = {
-    # the market price, what firms earn together in the best pure equilibrium, and as a monopoly
+    # the market price, and the joint earnings of the firms in the best pure equilibrium and as a monopoly
     "cournot": (lambda a, b: np.maximum(0, 12 - a - b), 32.0, 36.0),
     "bertrand": (np.minimum, 9.0, 25.0),
 }
@@ -111,7 +111,7 @@ def read_runs(path: Path) -> Runs:
 
 
 def verdicts_on(runs: Runs, plan: Mapping[str, Any]) -> list[tuple[Verdict, int]]:
-    """Return the verdict on each claim, with how many of its checks may miss."""
+    """Return the verdict on each claim, with the number of its checks that may miss."""
     verdicts = []
     setting = Setting(plan["rounds"], "gaussian")
     for claim in plan["claims"]:

@@ -33,9 +33,9 @@ COPIED = ("verdicts.csv", "verdicts.md", "figure.svg", "figure.png")
 
 
 def publish(folder: Path, root: Path, suite: str = SUITE, results: Path = RESULTS) -> None:
-    """Copy the outcome of the test into the results of a checkout, with the commit that had written it down.
+    """Copy the outcome of the test into the results of a checkout, with the commit that registered the test.
 
-    Rejected if it is not the test of the suite's file, or if that file has changed since it was committed first.
+    Reject an outcome that is not of the suite's test, or whose suite file has changed since its first commit.
     """
     source = folder / FOLDER
     try:
@@ -82,7 +82,7 @@ class Published:
         return self._by_kind[kind]
 
     def count_by(self, rows: list[dict[str, Any]], key: str) -> list[tuple[str, int]]:
-        """Return the number of these rows for each game, or each opponent, the largest first."""
+        """Return the number of these rows by game, or by opponent, the largest first."""
         return Counter(row[key] for row in rows).most_common()
 
     def on_game(self, game: str) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def document(folder: Path) -> str:
 
 
 def main(words: list[str], root: Path) -> None:
-    """Publish the folder that is named, if one is; then write the page."""
+    """Publish the given folder, if any; then write the page."""
     if words:
         publish(Path(words[0]), root)
     if not (root / RESULTS).exists():

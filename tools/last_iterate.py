@@ -1,7 +1,7 @@
 """results/last-iterate from the folder of the study: which last policies of self-play are worth keeping.
 
 Run in the root of a checkout: python -m tools.last_iterate DIR, after `coebl run studies/last-iterate.toml --out DIR`.
-It writes means.csv, the figure, and the table that docs/evolution.md has.
+It writes means.csv, the figure, and the table in docs/evolution.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tools.templates import read_csv
 
 RESULTS = Path("results", "last-iterate")
 METRICS = {"last": "exploitability", "average": "average_exploitability"}
-Means = dict[str, dict[str, dict[str, float]]]  # by learner, game, and which policies; in percent of the payoff range
+Means = dict[str, dict[str, dict[str, float]]]  # by learner, game, and last or average; in percent of the payoff range
 
 
 def read_means(folder: Path) -> Means:
@@ -50,7 +50,7 @@ def read_published(path: Path) -> Means:
 
 
 def over_games(means: Means) -> list[tuple[str, dict[str, Estimate], int]]:
-    """Return the learners, those with the best last policies first: means over games, and games with the least."""
+    """Return learners, best last policies first, with means over games and the number of games with the least."""
     games = next(iter(means.values()))
     least = {game: min(by_game[game]["last"] for by_game in means.values()) for game in games}
     rows = [

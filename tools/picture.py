@@ -43,8 +43,8 @@ _HEADINGS = {"text": "the paper's text", "c=2": "c = 2 everywhere", "as-released
 _NAMED_RATES = {False: {"2": "released", "8": "text"}, True: {"2": "released, text"}}  # on rock-paper-scissors or not
 _SMALL: dict[str, Any] = {"rotation": 90, "fontsize": 7, "va": "top", "ha": "right", "color": NOTE}
 
-CheckValues = Mapping[str, Any]  # as `coebl.evidence` has it in plain values
-Checks = Mapping[str, Mapping[str, CheckValues]]  # by variant, and by what they are about
+CheckValues = Mapping[str, Any]  # a check of `coebl.evidence` in plain values
+Checks = Mapping[str, Mapping[str, CheckValues]]  # by variant, and by subject
 
 
 def read_checks(results: Path) -> Checks:

@@ -1,6 +1,6 @@
-"""The suggestions of the paper's conclusion and the results of the ablation study: variants paired with plain learners.
+"""The ablation study of the suggestions in the paper's conclusion: variants paired with plain learners.
 
-The comparisons were fixed before the run, in studies/ablation.toml; `comparisons` has the same in code.
+The comparisons were fixed before the run, in studies/ablation.toml; `comparisons` repeats them in code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SELF_PLAY = "self-play"
 OUTCOMES = ("best-response", "ucb", "exp3", SELF_PLAY)  # the opponents; lower is better in all of them
 ROUNDS = 100  # regrets are per this many rounds
 
-# A second base, where the question needs one: the same learner but for one parameter.
+# A second base, where the question needs it: the same learner except for one parameter.
 _SECOND = {
     ("mutation", "adaptive"): "gaussian",
     ("selection", "comma"): "elitist:judge=means",
@@ -59,7 +59,7 @@ class Difference(NamedTuple):
 
     @property
     def significant(self) -> bool:
-        """True if there is a difference, after Holm, at 5 %."""
+        """True if the difference is significant at 5 %, after Holm."""
         return self.p_holm is not None and self.p_holm <= ALPHA
 
 
@@ -74,7 +74,7 @@ def plain(spec: str) -> str:
 
 
 def label(spec: str) -> str:
-    """Return the parameters that are changed in a variant, in short.
+    """Return the changed parameters of a variant, in short.
 
     >>> label("coebl:c=2,selection=comma,population=pool:mutants=4"), label("kin:c=0")
     ('comma, pool:mutants=4', 'c=0')
@@ -87,7 +87,7 @@ def label(spec: str) -> str:
 
 
 def comparisons(learners: Iterable[str]) -> list[Comparison]:
-    """Return each variant v the plain learner, then those v a second base."""
+    """Return the comparisons of each variant with the plain learner, then those with a second base."""
     first, second = [], []
     for spec in learners:
         if spec == plain(spec):
@@ -164,5 +164,5 @@ class OutcomesBySeed:
 
 
 def _six(number: float) -> float:
-    """Return six digits: enough for a document, and without the noise of the last bit in a committed file."""
+    """Round to six digits: enough for a document, and without the noise of the last bit in a committed file."""
     return float(f"{number:.6g}")

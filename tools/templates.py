@@ -1,4 +1,4 @@
-"""Documents from templates: their numbers are read from files, and not typed by hand."""
+"""Documents from templates: their numbers are read from files, not typed by hand."""
 
 from __future__ import annotations
 

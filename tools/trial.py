@@ -1,4 +1,4 @@
-"""results/SUITE from the folder of a pre-registered test, with the commit that wrote the test down.
+"""results/SUITE from the folder of a pre-registered test, with the commit that registered the test.
 
 Run in the root of a checkout: python -m tools.trial SUITE DIR, after `coebl tournament --suite SUITE --out DIR`. The
 test of Kin has a page too: tools/kin.py.

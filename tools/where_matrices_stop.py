@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STUDY, RESULTS = Path("studies", "where-matrices-stop.toml"), Path("results", "large-games")
 TITLES = {"diagonal": "Diagonal", "bigger-number": "BiggerNumber"}
-MATRICES = ("kin", "k-learning", "coebl:c=2", "ucb")  # these take each bit string for an action; drawn as squares
+MATRICES = ("kin", "k-learning", "coebl:c=2", "ucb")  # these treat each bit string as an action; drawn as squares
 COLOURS = {
     "gene-lr": "#CC79A7",
     "pbil": "#009E73",
@@ -104,7 +104,7 @@ def _ordered(learners: Mapping[str, object]) -> list[str]:
 
 
 def draw(times: Times) -> Figure:
-    """Return the figure: medians by the number of bits; a cross at the budget where less than half of the runs hit."""
+    """Return the figure: medians by the number of bits; a cross at the budget where fewer than half of the runs hit."""
     with look():
         figure = new_figure(WIDTH, 3.6)
         figure.set_layout_engine("constrained")
@@ -113,7 +113,7 @@ def draw(times: Times) -> Figure:
         titles = learner_titles(specs)
         handles = {}
         for ax, (game, by_learner) in zip(axes, times.items(), strict=True):
-            failed = 0  # of lines that end in crosses, which would hide each other
+            failed = 0  # the number of lines that end in crosses, which would hide each other
             for spec in (spec for spec in specs if spec in by_learner):
                 line = _line(ax, by_learner[spec], COLOURS[spec], spec in MATRICES, 1.16**failed)
                 failed += any(runs.quantile(0.5) is None for runs in by_learner[spec].values())

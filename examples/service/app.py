@@ -21,11 +21,11 @@ from pydantic import BaseModel, StringConstraints
 
 from coebl import InputError, Player
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,40}$")]  # of a player, and of its file
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,40}$")]  # the name of a player, and of its file
 
 
 class Contest(BaseModel):
-    """The settings of a new player. Learners are from a list: a spec from the network might name a file to run."""
+    """The settings of a new player. Learners come from a list: a spec from the network might name a file to run."""
 
     learner: Literal["kin", "strain", "ots-rm", "k-learning", "tsallis-inf"] = "strain"
     actions: int | list[str]
@@ -41,7 +41,7 @@ class Outcome(BaseModel):
     ticket: int | None = None
     reward: float
     opponent: int | str | None = None
-    action: int | str | None = None  # if it is not the one that was advised
+    action: int | str | None = None  # if another action was played than the ticket advised
 
 
 class Players:
@@ -95,7 +95,7 @@ def summary(player: Player) -> dict[str, Any]:
 
 
 def _finite(numbers: dict[str, float]) -> dict[str, float | None]:
-    """Return the numbers for JSON, which has no infinity: None instead."""
+    """Return the numbers for JSON, with None for infinity, which JSON lacks."""
     return {name: number if isfinite(number) else None for name, number in numbers.items()}
 
 
@@ -126,7 +126,7 @@ def service(folder: Path) -> FastAPI:
     @app.post("/players/{name}/tickets", status_code=201)
     def advise(name: str) -> dict[str, Any]:
         ticket = players[name].ticket()
-        players.save(name)  # before the answer, so that a ticket that was given out is never forgotten
+        players.save(name)  # before the response, so that no issued ticket is ever lost
         return {
             "ticket": ticket.round,
             "action": int(ticket),

@@ -39,7 +39,7 @@ class LearnerWords:
     title: str  # without parameters
     colour: int | None = None  # its place in the palette of figures
     kind: Kind | None = None  # how much it sees
-    parameters: Mapping[str, str] = field(default_factory=dict)  # all of them, with their values as a spec writes them
+    parameters: Mapping[str, str] = field(default_factory=dict)  # all parameters, with their values as in a spec
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def find_sweeps(specs: Iterable[str], known: Known = NOTHING) -> list[Sweep]:
 
 
 def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep:
-    """Return the sweep with most of these settings of a learner."""
+    """Return the sweep that includes the most of these settings of a learner."""
     groups: dict[tuple[str, frozenset[tuple[str, Hashable]]], dict[str, float]] = {}
     for spec, arguments in members.items():
         for parameter, value in arguments.items():
@@ -283,7 +283,7 @@ def game_titles(specs: Iterable[str]) -> list[str]:
     >>> [title.replace("\u00a0", " ") for title in game_titles(["rps", "diagonal:n=5", "diagonal:n=6"])]
     ['Rock-paper-scissors', 'Diagonal, n = 5, 6']
     """
-    values: dict[str, list[str]] = {}  # by what comes before them
+    values: dict[str, list[str]] = {}  # by the part of the title before them
     for title in map(game_title, specs):
         start, equals, value = title.rpartition("\u00a0=\u00a0")
         values.setdefault(start + equals, []).append(value)
@@ -347,8 +347,8 @@ PALETTE: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("#225522", (12, 2)),
 )
 FIRST_FREE = 4  # the first slot for custom learners that declare none
-GREY = "#8C8C8C"  # of learners without a slot in the palette, where there are more learners than colours
-SYMBOLS = {  # the page's names of symbols to matplotlib's markers
+GREY = "#8C8C8C"  # for learners without a slot in the palette, if there are more learners than colours
+SYMBOLS = {  # names of symbols on the page to matplotlib's markers
     "": "",
     "circle": "o",
     "square": "s",
@@ -367,8 +367,8 @@ class Look(NamedTuple):
     """The appearance of a learner's line."""
 
     colour: str  # of its slot, as #RRGGBB
-    dashes: tuple[float, ...]  # dash, gap, dash, gap, ... in widths of the line; nothing is a solid line
-    symbol: str = ""  # a key of SYMBOLS, drawn at some places of the line
+    dashes: tuple[float, ...]  # dash, gap, dash, gap, ... in line widths; empty for a solid line
+    symbol: str = ""  # a key of SYMBOLS, drawn at several points of the line
 
     @property
     def style(self) -> Style:
@@ -394,7 +394,7 @@ def lighter(colour: str, share: float) -> str:
 
 
 def slot_look(slot: int) -> Look:
-    """Return the look of a slot of the palette; after its end colours repeat with other dashes, free ones first."""
+    """Return the look of a slot. Beyond the palette, colours repeat with other dashes, free colours first."""
     if slot < len(PALETTE):
         return Look(*PALETTE[slot])
     free = len(PALETTE) - FIRST_FREE
@@ -417,9 +417,9 @@ def learner_style(spec: str, known: Known = NOTHING) -> Style:
 def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOTHING) -> dict[str, Look]:
     """Return the look of each learner, in the order of the slots, and of the numbers in a sweep.
 
-    Of the settings of a learner, those in `plainest` come first, and the first has no symbol. If `plainest`, by default
-    all, are more learners than the palette has colours, only those that declare a slot, and custom ones, are coloured:
-    the others are grey, and keep their dashes.
+    Of the settings of a learner, those in `plainest` come first, and the first has no symbol. If `plainest` (by default
+    all) has more learners than the palette has colours, only custom learners and those that declare a slot are
+    coloured; the others are grey, and keep their dashes.
 
     >>> found = looks(["coebl:c=2", "coebl:c=8", "ucb"])
     >>> [(spec, look.colour, look.symbol) for spec, look in found.items()]
@@ -446,8 +446,8 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
 def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
     """Return the slot of each learner by name.
 
-    It is the slot that the class declares; else, of a registered learner, one after the palette; else a free slot,
-    whose colour is used least.
+    It is the slot that the class declares. Otherwise, a registered learner has a slot after the palette, and a custom
+    learner the free slot whose colour is used least.
     """
     slots: dict[str, int] = {}
     custom: list[str] = []

@@ -158,7 +158,7 @@ def test_quick_is_a_part_of_the_whole():
 def test_a_quick_run_draws_its_figures_and_the_page_says_what_it_leaves_out(tmp_path, made):
     reproduction = reproduce(tiny(), tmp_path, quick=True, workers=1, run=quietly)
     left_out = "1 game (Diagonal, n\u00a0=\u00a02); 2 of 4 seeds, so 2 were run"
-    said = f"Left out: {left_out}. For all of it: <code>coebl reproduce tiny</code>"
+    said = f"Left out: {left_out}. For the full run: <code>coebl reproduce tiny</code>"
     assert said in reproduction.page.read_text(encoding="utf-8")
     assert "Left out" not in made[1].page.read_text(encoding="utf-8")
     assert {path.name for path in reproduction.figures} == {f"small-drawn.{kind}" for kind in ("pdf", "svg", "png")}

@@ -52,7 +52,7 @@ def test_the_answer_and_what_is_left_out_come_first(answer):
     assert answer.find(".score").get_attribute("aria-label") == "0 hold, 1 undecided, 1 fail"
     assert answer.text(".score").split() == ["1", "1"], "an outcome that does not occur has no bar"
     assert answer.all(".score")[1].text == "not run"
-    assert "Left out: 2 games. For all of it: coebl reproduce" in answer.text(".banner")
+    assert "Left out: 2 games. For the full run: coebl reproduce" in answer.text(".banner")
     assert answer.text("#citation-text") == "@misc{demo}"
 
 

@@ -40,7 +40,7 @@ def test_a_section_is_shown_if_it_has_content(tmp_path, lacks, sections):
 
 def test_a_sweep_without_a_frontier_says_what_it_needs(tmp_path):
     text = page_text(tmp_path, without(lambda row, column, metric: row == RATES[1]))
-    assert "No chart over c is drawn. It needs three values or more of it on one game" in text
+    assert "No chart over c is drawn. It needs three or more values on one game" in text
     assert "<code>coebl plot DIR --sweep</code>" in text
     assert "No chart over" not in page_text(tmp_path, without(lambda row, column, metric: False))
     assert "No chart over" not in page_text(tmp_path, MadeUp([("rps", "ucb", "ucb")]))

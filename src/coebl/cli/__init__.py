@@ -23,7 +23,7 @@ _INTERRUPTED = 130  # the exit code of a shell after Ctrl-C; some versions of Ty
 
 
 def main() -> None:
-    """Run a command; a mistake in its input is reported on one line, with exit code 2."""
+    """Run a command. Report a mistake in its input on one line, with exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for terminals that cannot show every character
@@ -48,7 +48,7 @@ def main() -> None:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             raise
-        with contextlib.suppress(OSError, ValueError):  # Python would write the rest of the buffer at its end
+        with contextlib.suppress(OSError, ValueError):  # Python would flush the rest of the buffer on exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _stop(f"the output cannot be written ({error.strerror}). Free some space, or write elsewhere.", 1)
     except Exception as error:

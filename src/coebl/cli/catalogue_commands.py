@@ -31,7 +31,7 @@ else:
 
 Subject = Annotated[str, opt.argument("GAME|LEARNER|METRIC", "A spec, the file of a game, or file.py:Name.")]
 
-_MOST_ACTIONS = 24  # of a strategy that are printed
+_MOST_ACTIONS = 24  # actions of a strategy that are printed
 
 
 @opt.app.command("list")
@@ -90,7 +90,7 @@ def _print_learners(entries: Iterable[Any]) -> None:
 
 
 def _print_entries(entries: Iterable[registry.Entry[Any]], showable: bool) -> None:
-    """Print a sentence about each entry, with its parameters if it cannot be shown or has no defaults for them."""
+    """Print a sentence about each entry, with an example, or with its parameters if `coebl show` cannot list them."""
     rows = []
     for entry in entries:
         meaning = getattr(entry.factory, "meaning", "") if isinstance(entry.factory, type) else ""
@@ -216,7 +216,7 @@ def _kind_of(subject: str) -> str:
         hint = nearest(parts.name, [name for known in shown for name in known.names])
         lists = ", ".join(f"coebl list {plural}" for plural in ("games", "learners", "metrics"))
         raise InputError(f"unknown game, learner or metric {parts.name!r}{hint} See: {lists}")
-    if found in _operators():  # which are nothing by themselves
+    if found in _operators():  # they cannot be checked without a learner
         raise InputError(
             f"{parts.name} is a {found.kind}; accepted: a game, a learner or a metric. Name a learner that has it: "
             f"coebl:{found.kind}={parts.name}. See: coebl list {found.plural}"
@@ -247,8 +247,8 @@ def solve_command(
         if isinstance(loaded, games.TensorGame):
             _print_equilibria(loaded, as_json)
             return
-        if isinstance(loaded, games.GenomeGame):  # whose equilibria have 2^n entries, and are not printed
-            value = loaded.value  # an error, before anything is printed, if it is not known
+        if isinstance(loaded, games.GenomeGame):  # its equilibria have 2^n entries, and are not printed
+            value = loaded.value  # raises an error before anything is printed if the value is not known
             if as_json:
                 print(json.dumps({"name": name, "value": value, "genes": loaded.n}))
                 return
@@ -284,7 +284,7 @@ def solve_command(
 
 
 def _print_equilibria(game: games.TensorGame, as_json: bool) -> None:
-    """Print the Nash equilibria of two players, and the correlated equilibrium that pays most in all."""
+    """Print the Nash equilibria of a two-player game, and the correlated equilibrium with the highest total payoff."""
     best = game.correlated()
     found = game.equilibria() if len(game.shape) == 2 else []
     if as_json:
@@ -300,7 +300,7 @@ def _print_equilibria(game: games.TensorGame, as_json: bool) -> None:
             print(f"{printable(seat)} earns {payoff:.6g}")
             _print_strategy(labels, strategy.tolist())
     earned = ", ".join(f"{payoff:.6g}" for payoff in best.payoffs)
-    print(f"\nthe correlated equilibrium that pays most in all, certified to {max(best.regret, best.gap):.1e}")
+    print(f"\nthe correlated equilibrium with the highest total payoff, certified to {max(best.regret, best.gap):.1e}")
     print(f"the players earn {earned}")
     names = [" ".join(labels) for labels in itertools.product(*game.labels)]
     _print_strategy(names, [chance if chance > 1e-9 else 0.0 for chance in best.joint.ravel().tolist()])

@@ -36,12 +36,12 @@ else:
         "engine.until", "evidence.runtimes", "evidence.statistics", "kernels.cache", "study.progress"
     )
 
-_FEWEST_SEEDS = 5  # for naming a winner: with fewer, an interval depends on the shape of their distribution
+_FEWEST_SEEDS = 5  # for naming a winner; with fewer, the interval depends on the shape of the distribution
 _LONG = 100.0  # seconds; a match that may take longer is announced where no bar is shown
-_SLOW = 10.0  # seconds; one that takes at least as long is announced everywhere, with what makes it faster
+_SLOW = 10.0  # seconds; a match that takes at least this long is always announced, with ways to make it faster
 _DECISIVE = "pseudo_regret"  # the metric that decides who wins
 _SAVE_SUFFIXES = (".parquet", ".csv")
-_MOST_SAVED_LINES = 20_000_000  # about a gigabyte while it is written
+_MOST_SAVED_LINES = 20_000_000  # these take about a gigabyte of memory to write
 _QUANTILES = {"a quarter": 0.25, "half": 0.5, "three quarters": 0.75}
 
 
@@ -78,7 +78,7 @@ def match_command(
       coebl match --game rps --row ucb --column exp3 --seeds 5 --save rounds.parquet
       coebl match --game random-gaussian:m=128,n=128 --row coebl --column ucb --seeds 1000 --device cuda
     """
-    from coebl.engine.simulate import default_metrics  # the package has a function of the module's name
+    from coebl.engine.simulate import default_metrics  # the package has a function with the name of this module
 
     match = engine.Match.among(game, _learners(row, column, players), rounds, noise)
     if match.row.kind() == "search":
@@ -92,7 +92,7 @@ def match_command(
     defined = metrics.all_metrics(match.game)
     allowed = [metric.name for metric in defined if metric.reason_undefined(match.game) is None]
     usual = [name for name in default_metrics(match.game) if name in allowed] or allowed
-    decisive = [_DECISIVE] if _DECISIVE in allowed else []  # a game without a value has none
+    decisive = [_DECISIVE] if _DECISIVE in allowed else []  # a game without a value has no pseudo-regret
     keep: list[engine.Keep] = ["actions", "rewards"] if save else [] if decisive else ["rewards"]
     low, high = map(duration, times := progress.declared_range(match, seeds))
     line = f"playing: {low} to {high}, by the declared costs of the learners" if times[1] >= _LONG else ""
@@ -116,7 +116,7 @@ def match_command(
         name: statistics.mean_interval(values) if all(map(isfinite, values := result.final(name))) else None
         for name in result.metrics
     }
-    earned = {  # by each seat, in a round
+    earned = {  # per round, by seat
         seat: statistics.mean_interval(rewards.mean(axis=0))
         for seat, rewards in zip(match.game.seats, result.kept.get("rewards", ()), strict=False)
     }
@@ -141,7 +141,7 @@ def _seeds(first: int, count: int) -> range:
 
 
 def _learners(row: str | None, column: str | None, players: str | None) -> list[str]:
-    """Return the learners of the seats, from either way to name them."""
+    """Return the learners of the seats, from --row and --column or from --players."""
     opt.reject_both("--players", "--row or --column", both=players is not None and (row or column) is not None)
     if players is not None:
         return split_specs(players)
@@ -152,7 +152,7 @@ def _learners(row: str | None, column: str | None, players: str | None) -> list[
 
 
 def _check_savable(path: Path, lines: int) -> None:
-    """Reject, before anything is played, a file that could not be written afterwards."""
+    """Before anything is played, reject a file that could not be written afterwards."""
     if path.suffix.lower() not in _SAVE_SUFFIXES:
         raise InputError(f"--save is {path}; accepted: a file that ends in {' or '.join(_SAVE_SUFFIXES)}.")
     if not path.parent.is_dir():
@@ -228,7 +228,7 @@ def _print_match(
         rows = [
             {"seat": printable(seat), "learner": str(player)}
             | interval_cells(found.mean, found.low, found.high, found.n)
-            | {"security": f"{game.security(seat).value:.4g}"}  # what its security strategy would earn at least
+            | {"security": f"{game.security(seat).value:.4g}"}  # guaranteed by its security strategy
             for (seat, found), player in zip(earned.items(), match.players, strict=True)
         ]
         print_table(rows, right=["mean", "security"])
@@ -248,7 +248,7 @@ def _print_match(
 
 
 def _earned_sentence(result: engine.Result) -> str:
-    """A sentence about the rewards, for a game without a value, which would separate the players."""
+    """Return a sentence about the rewards, for a game without a known value to judge them by."""
     together = len(result.match.players) != 2 or isinstance(result.match.game, games.TensorGame)
     rewards = sum(result.kept["rewards"]) if together else result.kept["rewards"][0]
     earned = statistics.mean_interval(rewards.mean(axis=0))
@@ -259,7 +259,7 @@ def _earned_sentence(result: engine.Result) -> str:
 
 
 def _outcome_sentence(match: engine.Match, regret: statistics.Estimate) -> str:
-    """A sentence about the winner, judged by the regret of the row player."""
+    """Return a sentence about the winner, judged by the regret of the row player."""
     low, high = match.game.ranges[0]
     if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding
         return "Neither player wins more than the value of the game gives it."
@@ -283,9 +283,9 @@ def _outcome_sentence(match: engine.Match, regret: statistics.Estimate) -> str:
 
 @opt.app.command("runtime")
 def runtime_command(
-    algorithm: Annotated[str, opt.argument("SPEC", "A search, or a learner that plays itself.")],
+    algorithm: Annotated[str, opt.argument("SPEC", "A search, or a learner in self-play.")],
     game: opt.GameSpec,
-    budget: Annotated[float, opt.decimal("N", "The most rounds of a run, such as 1e7.", least=1)] = 1e6,
+    budget: Annotated[float, opt.decimal("N", "Maximum rounds per run, such as 1e7.", least=1)] = 1e6,
     until: Annotated[
         str | None, opt.option("CONDITION", 'By default "optimum" for a search, else "exploitability < 0.1".')
     ] = None,
@@ -342,8 +342,8 @@ def runtime_command(
 # A person against a learner
 
 _STOP = ("q", "quit", "exit")
-_MOST_ACTIONS = 1000  # to choose from
-_SHOWN = 6  # actions of a game whose payoffs are printed
+_MOST_ACTIONS = 1000  # actions to choose from
+_SHOWN = 6  # actions; payoffs are printed up to this size
 _LISTED = 16  # actions that are named in a line
 
 
@@ -401,7 +401,7 @@ def play_command(
 
 
 def _answers(labels: Sequence[str], rounds: int) -> Iterator[int]:
-    """Yield the actions that the user names, until all rounds are played, a word stops it, or the input ends."""
+    """Yield the actions that the user enters, until all rounds are played, the user quits, or the input ends."""
     left, asks = rounds, sys.stdin.isatty()
     while left:
         try:
@@ -421,7 +421,7 @@ def _answers(labels: Sequence[str], rounds: int) -> Iterator[int]:
 
 
 def _sum_up(game: games.Game, mine: Counter[int], score: float, policy: Floats) -> None:
-    """Print the score, and the policy that the learner would have played next beside an equilibrium."""
+    """Print the score, and the learner's next policy beside an equilibrium."""
     rounds = mine.total()
     if not rounds:
         say("No round was played.")
@@ -431,7 +431,7 @@ def _sum_up(game: games.Game, mine: Counter[int], score: float, policy: Floats) 
     say(f"You have {score + 0.0:+.4g} after {counted(rounds, 'round')}: {mean}")
     answers: Floats = game.payoff @ policy
     best = int(answers.argmax())
-    say(f"Its policy now is below. Best against it: {game.row_labels[best]}, worth {answers[best]:+.3f}.")
+    say(f"Its current policy is below. Best against it: {game.row_labels[best]}, worth {answers[best]:+.3f}.")
     star = game.solution.column
     shown = sorted(range(len(policy)), key=lambda action: (-policy[action], action))[:_LISTED]
     rows = [

@@ -46,7 +46,7 @@ def _number(kind: Callable[[str], Any], accepted: str, least: float | None) -> C
 
 def integer(help: str, *names: str, least: int | None = None) -> Any:
     """Return an option that takes an integer."""
-    return typer.Option(*names, metavar="N", parser=_number(int, "an integer, in digits alone", least), help=help)
+    return typer.Option(*names, metavar="N", parser=_number(int, "an integer, in digits only", least), help=help)
 
 
 def decimal(metavar: str, help: str, least: float | None = None) -> Any:
@@ -115,13 +115,13 @@ def reject_both(first: str, second: str, *, both: bool) -> None:
 
 
 def seats(row: list[str] | None, column: list[str] | None, players: str | None) -> list[list[str] | None]:
-    """Return the learners of each seat that select matches, from either way to name them."""
+    """Return the learners to select matches by, seat by seat, from --row and --column or from --players."""
     reject_both("--players", "--row or --column", both=players is not None and (row or column) is not None)
     return [row, column] if players is None else [None if spec == "-" else [spec] for spec in split_specs(players)]
 
 
 def figure_format(option: str, path: Path) -> str:
-    """Return the format that the name of a figure's file asks for. Reject a format that cannot be written."""
+    """Return the format of a figure by the name of its file. Reject a format that cannot be written."""
     from coebl.plots.style import FORMATS
 
     suffix = path.suffix.lower().removeprefix(".")
@@ -131,12 +131,12 @@ def figure_format(option: str, path: Path) -> str:
 
 
 def recorded_command(context: typer.Context, *left_out: str) -> str:
-    """Return the command that is recorded with results: without the options on which they do not depend."""
+    """Return the command to record with results, without the options that do not affect them."""
     return command_line(context, "workers", "dask", "details", *left_out)
 
 
 def command_line(context: typer.Context, *left_out: str) -> str:
-    """Return the shell command that repeats a call, without these parameters and those at their defaults."""
+    """Return the shell command that repeats a call, without the given parameters and those at their defaults."""
     words = context.command_path.split()
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")

@@ -57,7 +57,7 @@ def tournament_command(
     seeds: Annotated[int | None, opt.integer("Runs per match, >= 2; by default those of the suite, often 50.")] = None,
     rounds: Annotated[int | None, opt.integer("Rounds per run; by default those of the suite.", least=1)] = None,
     quick: Annotated[bool, opt.flag("--quick", "A few small games, few seeds: about a minute.")] = False,
-    suite: Annotated[str, opt.option("NAME", "A suite, or the TOML file of one.")] = "standard",
+    suite: Annotated[str, opt.option("NAME", "A suite, or a TOML file that defines one.")] = "standard",
     details: Annotated[bool, opt.flag("--details", "Print all columns of the ranking.")] = False,
     workers: opt.Workers = None,
     dask: opt.Dask = None,
@@ -156,8 +156,8 @@ def reproduce_command(
     Results that are already in the folder are not computed again. At the end it draws the figures, writes a page, and
     prints a mark for each claim; for the reasons: coebl claims DIR --details.
 
-    What if? --set c=1 judges the same claims with one thing changed as well, beside the original: a parameter of the
-    learner that the paper proposes, or who plays a role, such as exp3=tsallis-inf.
+    With --set c=1, the same claims are also judged with one change, beside the original: a parameter of the learner
+    that the paper proposes, or another learner in a role, such as exp3=tsallis-inf.
 
     \b
     Examples:
@@ -195,7 +195,7 @@ def reproduce_command(
         print(f"{counted(len(made.figures), 'file')} of figures: {out / 'figures'}")
     if made.page:
         if quick:
-            print(f"This was a quick run: small games, few seeds. For all of them: {chosen.command}")
+            print(f"This was a quick run: small games, few seeds. For the full run: {chosen.command}")
         print(f"page: {made.page}")
     elif (out / PAGE).exists() and made.ran.finished:
         print(f"the page is older than these results; for a new one: coebl report {out}")
@@ -224,7 +224,7 @@ def _print_outcome(paper: papers.Paper, verdicts: Sequence[Verdict], folder: Pat
 
 
 def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
-    """Print a row per claim with a mark per variant, whose titles are given by id, and the meanings of the marks."""
+    """Print a row per claim with a mark per variant, then the meanings of the marks; `titles` are by id of variant."""
     from rich.text import Text
 
     marks = judge.MARKS if can_show("".join(judge.MARKS.values())) else _ASCII_MARKS
@@ -276,8 +276,8 @@ def claims_command(
 ) -> None:
     """Print a verdict on each claim of a paper.
 
-    From the results of coebl reproduce: a mark for each claim in each variant, and a summary in one sentence. The
-    numbers and checks that decided are printed with --details, and for claims that are named.
+    From the results of coebl reproduce: a mark for each claim in each variant, and a summary in one sentence. With
+    --details or --claim, it also prints the numbers and checks that decided.
 
     \b
     Examples:
@@ -365,7 +365,7 @@ def report_command(
             shown = page.Presentation(
                 store.words("title") or store.name,
                 store.words("description"),
-                family="the pairings of a game" if section else "all pairings",  # as the duels of a tournament
+                family="the pairings of a game" if section else "all pairings",  # as in the duels of a tournament
             )
             page.write_page(results, path, shown, sections=[section] if section else [])
     print(f"page: {path}")

@@ -46,7 +46,7 @@ StudyFile = Annotated[Path, opt.argument("FILE", "The TOML file of a study.")]
 FigureFile = Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")]
 
 _MOST_CAUSES = 12  # causes of failures that are printed
-_BAR = 9, 21  # columns of the bar of an interval, at least and at most
+_BAR = 9, 21  # minimum and maximum width of the bar of an interval
 _WORST = 8  # matches that explain lists
 _ENDINGS = {1: "lost", 0: "undecided", -1: "won"}  # by the sign of the loss
 _SCREEN = 24  # lines, and learners of a ranking, that fit a screen
@@ -109,7 +109,7 @@ def _print_remarks(notes: Sequence[str], left_alone: int) -> None:
 def run_study(
     asked: study.Study, out: Path, command: str, processes: int | None, dask: str | None, limit: float | None = None
 ) -> study.RunSummary:
-    """Run a study and print the outcome. The command is noted in the folder; the limit is the time of a cell."""
+    """Run a study and print the outcome. The command is recorded in the folder; the limit is the time per cell."""
     with nullcontext() if dask is None else workers.dask_executor(dask) as executor:
         summary = study.run(
             asked, out, executor=executor, workers=processes, cell_timeout=limit, rehearse=True, command=command
@@ -134,7 +134,7 @@ def resume_hint(command: str) -> Iterator[None]:
     numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))]  # by system
     before = {number: signal.getsignal(number) for number in numbers}
     for number, handler in before.items():
-        if handler is not signal.SIG_IGN:  # as nohup sets it
+        if handler is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, _terminate)
     try:
         yield
@@ -204,9 +204,10 @@ def results_command(
     if details:
         say(
             "round: the last one, or that of --round; n: the number of seeds; mean: of the metric at that round, "
-            "over the seeds; 95 % interval: of that mean, by Student's t. For runs that end at a condition, all "
-            "numbers are those at the end; the mean of hitting_time is the expected running time, with a bootstrap "
-            "interval, and that of hit the share of runs that hit, with Wilson's. For the metrics: coebl list metrics."
+            "over the seeds; 95 % interval: of that mean, by Student's t. Runs that end at a condition are measured at "
+            "their end; the mean of hitting_time is then the expected running time, with a bootstrap interval, and "
+            "the mean of hit is the share of runs that hit, with a Wilson interval. For the metrics: coebl list "
+            "metrics."
         )
     _print_notes(found, rows)
     if not few:
@@ -214,7 +215,7 @@ def results_command(
 
 
 def _print_plain(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], as_csv: bool, as_json: bool) -> bool:
-    """Print rows as CSV or JSON and return true, if an option asks for it."""
+    """Print rows as CSV or JSON if an option asks for it; return true if they were printed."""
     opt.reject_both("--csv", "--json", both=as_csv and as_json)
     if as_csv:
         print(csv_text(rows, columns), end="")
@@ -231,7 +232,7 @@ def print_notices(found: study.Results) -> None:
 
 def print_ranking(found: study.Results, asked: study.Study | None = None) -> None:
     """Print the ranking of a folder, or of a study's part of it; nothing if no two learners met."""
-    from coebl.evidence.pairwise import rank  # the package has a function of the module's name
+    from coebl.evidence.pairwise import rank  # the package has a function with the name of this module
 
     ranking = rank(found, asked)
     if ranking is None:
@@ -351,7 +352,7 @@ def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> No
     if comparison.in_ranges:
         say("all games, and the bars: each game counts in units of the range of its payoffs, since these differ.")
     if any(contest.way == "head to head" and contest.seats != "both" for contest in comparison.contests):
-        say(f"head to head, seats: that of {comparison.a}, where the two have met in one seat only.")
+        say(f"head to head, seats: the seat of {comparison.a}, if the two have met in only one order.")
 
 
 def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence[compare.Contest]) -> None:
@@ -433,9 +434,9 @@ def explain_command(
 ) -> None:
     """Explain why a learner of a study loses, in sentences and a figure.
 
-    Its worst games and opponents, the rounds in which the loss arises, what it plays there, and what a best response
-    would take. Matches and rounds are those stored; for what it plays, a few seeds of its worst match are played again.
-    A learner in a file is played again if it is named by its path.
+    It names the worst games and opponents, the rounds in which the loss arises, the policy in them, and the gain of a
+    best response. Losses come from the stored results; to show the policy, a few seeds of the worst match are played
+    again. A learner in a file is played again if it is named by its path.
 
     \b
     Examples:
@@ -510,7 +511,7 @@ def study_show_command(
     seconds = progress.estimate(shown, workers)
     where = "on this machine"
     if any(cell.device == "cuda" for cell in shown.cells):
-        where = "on the CPU of this machine, which may differ much from its GPU"
+        where = "on the CPU of this machine, whose GPU may be much faster or slower"
     megabytes = progress.disk_use(shown) / 1e6
     disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"
     print(f"about {duration(seconds.low)} to {duration(seconds.high)} {where} ({seconds.source}), {disk} on disk")

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     Advance = Callable[..., None]  # called with the count so far and, once it is known, the total
 
 GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
-_BINDING = "\u00a0"  # a space at which no line ends
+_BINDING = "\u00a0"  # a no-break space
 _BOUND = re.compile(r" (?=%)|(?<=\w) (?== \w)|(?<=\w =) (?=\w)|(?<=\d) (?=\.\. )|(?<=\d \.\.) ")
 _UNLIMITED = 100_000  # columns
-_LEAST = 10  # columns that a wrapped cell keeps
+_LEAST = 10  # minimum width of a wrapped cell, in columns
 
 
 def width() -> int:
@@ -101,7 +101,7 @@ def say(text: str, style: str = "", hang: int = 0) -> None:
     No line begins with the unit of a number, or inside an equation.
     """
     indent = " " * (len(text) - len(text.lstrip()) + hang)
-    bound = _BOUND.sub(_BINDING, printable(text.replace(_BINDING, " ")))  # titles have some
+    bound = _BOUND.sub(_BINDING, printable(text.replace(_BINDING, " ")))  # titles may already contain no-break spaces
     wrapped = textwrap.fill(bound, width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent)
     console().print(wrapped.replace(_BINDING, " "), style=style, soft_wrap=True)
 

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from coebl.study import Results
 
 BAND_LABEL = "band: 95 % interval of the mean"
-POINTS = 300  # of a curve: more cannot be seen, and would make large files
-_MARK = "*"  # behind the titles of learners that see more than bandits do
-_TITLE = 26  # characters of a panel's title in a line
+POINTS = 300  # points of a curve; more cannot be seen, and would make large files
+_MARK = "*"  # after the titles of learners that see more than bandits do
+_TITLE = 26  # characters per line of a panel's title
 _HEIGHT = 1.75  # of a panel, in inches
 _MARGIN = 0.1  # around the legend, in inches
 
@@ -79,9 +79,9 @@ def plot_curves(
         lines: label to (game, row, column), or the game and the learner in each of its seats.
         ax: the axes; by default those of a new figure.
         styles: label to the keywords of its line. By default a line has the look of its first learner, or of its
-            second one if only these distinguish the lines; if neither do, it has the colour of the first and the
-            dashes of the second.
-        legend: draw a legend above the axes. Otherwise, `ax.legend()` has all entries, including the band's.
+            second if only the second learners distinguish the lines; if neither do, it has the colour of the first
+            and the dashes of the second.
+        legend: draw a legend above the axes. Otherwise, `ax.legend()` includes all entries, with that of the band.
         points: the largest number of rounds that are drawn, evenly spaced. Infinite values leave gaps in the line.
         noise: the noise, if matches were played with several.
         known: titles and colours of learners and metrics that are not built in; by default those of the results.
@@ -97,7 +97,7 @@ def plot_curves(
     if styles is None:
         styles = line_styles(data, lines, known)
     curves = [read_curve(data, metric, match, points, noise) for match in lines.values()]
-    with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend takes a part of it
+    with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend takes part of the height
         drawn = zip(lines, curves, strict=True)
         seeds = {draw_mean(ax, *curve, label, styles.get(label, {})) for label, curve in drawn} - {1}
         ax.set_xlabel("round $t$")
@@ -152,7 +152,7 @@ class Reference:
     """
 
     label: str  # in the legend
-    height: Callable[[int, Floats], Floats]  # from the number of actions and the rounds: one height per round
+    height: Callable[[int, Floats], Floats]  # (number of actions, rounds) to one height per round
 
 
 def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLike, label: str = "") -> Axes:
@@ -176,9 +176,9 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
 
 
 def line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) -> dict[str, Style]:
-    """Return the style of each line: the look of its first learner if all of these differ, or else of its second.
+    """Return the style of each line: the look of its first learner if all first learners differ, else of its second.
 
-    If neither differ, it is the colour of the first learner with the dashes of the second; symbols distinguish lines
+    If neither differ, it has the colour of the first learner and the dashes of the second; symbols distinguish lines
     that would still look the same.
     """
     if hasattr(data, "matches"):
@@ -211,7 +211,7 @@ def draw_mean(ax: Axes, rounds: Ints, values: Floats, label: str, style: Style) 
 
 # Panels
 
-MOST_LINES = 40  # of a panel: more cannot be distinguished
+MOST_LINES = 40  # in a panel; more cannot be distinguished
 MOST_PANELS = 24
 
 
@@ -263,7 +263,7 @@ def plot_panels(
             if log and not times:
                 ax.set_xscale("log")
                 ax.set_xlim(1, None)
-        for above in axes[:-3]:  # another panel is below it
+        for above in axes[:-3]:  # panels with another panel below
             above.set_xlabel("")
         left_out = [
             (len(games) - len(shown), "more game", "more games"),

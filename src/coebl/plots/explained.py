@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST = 12  # matches, the largest losses
+_MOST = 12  # matches shown, those with the largest losses
 _DOMINATED = "////"
-_WINDOWS = 30  # of rounds
+_WINDOWS = 30  # windows of rounds
 
 
 def plot_explanation(explanation: Explanation) -> Figure:
-    """Plot the largest losses of a learner, the largest one over the rounds, and the policy in that match.
+    """Plot the largest losses of a learner, its largest loss over the rounds, and its policy in that match.
 
     Args:
         explanation: the result of `coebl.evidence.explain`.

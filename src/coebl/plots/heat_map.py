@@ -64,7 +64,7 @@ def plot_heat_map(
             hatched.add(place)
     others = [read_curve(data, metric, match).values[-1].mean() for match in alike]
     width = max(COLUMN, 1 + 0.85 * len(columns))
-    title = f"{metric_label(metric, known)} after the last round"  # in two lines, the second its formula
+    title = f"{metric_label(metric, known)} after the last round"  # the formula is on a second line
     title = title if width == COLUMN else title.replace("\n", " ")
     with canvas(ax, width, 0.9 + 0.26 * len(rows) + 0.15 * title.count("\n")) as ax:
         draw_matrix(ax, means, words, hatched, [*means.ravel(), *others])

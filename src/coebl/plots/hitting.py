@@ -15,7 +15,7 @@ from coebl.plots.style import canvas, check_some, plain_log_scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DECADES = 30  # if the ends of an axis have at least this ratio, powers of ten are enough as ticks
+_DECADES = 30  # if the ends of an axis have at least this ratio, it has enough ticks at powers of ten
 
 
 def plot_ecdf(
@@ -59,7 +59,7 @@ def plot_scaling(
 ) -> Axes:
     """Plot expected running times by size, both on logarithmic axes, with 95 % bootstrap intervals and slopes.
 
-    A size at which no run hit is left out; the others of that line keep their fit.
+    A size at which no run hit is left out; the line is fitted to the others.
 
     Args:
         runs: label to times by size.
@@ -75,7 +75,7 @@ def plot_scaling(
         for label, by_size in runs.items():
             hit = {number: times for number, times in sorted(by_size.items()) if times.hits}
             if not hit:
-                raise InputError(f"no run of {label} has hit; accepted: lines with a hit at one size at least.")
+                raise InputError(f"no run of {label} has hit; accepted: lines with a hit at one or more sizes.")
             ert = [times.ert() for times in hit.values()]
             ends = np.array([[each.mean - each.low, each.high - each.mean] for each in ert]).T
             words = f"{label}: slope {_words(hit)}" if len(hit) > 1 else label
@@ -98,7 +98,7 @@ def draw_times(ax: Axes, rows: Mapping[str, Sequence[Runtimes]], columns: Sequen
     """
     ert = np.array([[times.ert().mean for times in row] for row in rows.values()])
     shades = np.log10(np.where(np.isfinite(ert), ert, np.nan))
-    ax.set_facecolor("0.88")  # of cells without a hit
+    ax.set_facecolor("0.88")  # for cells without a hit
     ax.pcolormesh(np.ma.masked_invalid(shades), cmap="YlGnBu", edgecolor="white", linewidth=1)
     low, high = np.nanmin(shades), np.nanmax(shades)
     for place, row in enumerate(rows.values()):

@@ -29,9 +29,9 @@ HEIGHT = math.sqrt(3) / 2  # of the triangle
 CORNERS: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, HEIGHT]])  # of the triangle, one per action
 ROUNDS = (10, 100, 1000, 3000)
 
-_OLD, _NEW = 0.25, 0.8  # opacity of the trail, up to the panel before and since then
+_OLD, _NEW = 0.25, 0.8  # opacity of the trail before and after the round of the previous panel
 _PANEL = 1.7  # inches
-AREA_COLOURS = (  # of 16 actions; the last is also that of all others
+AREA_COLOURS = (  # for 16 actions; the last is also for all other actions
     *(colour for colour, _ in PALETTE),
     *(lighter(PALETTE[place][0], 0.55) for place in (0, 4, 2, 1, 3, 6, 5)),  # neighbours differ with any colour vision
     "#CFCFCF",
@@ -77,7 +77,7 @@ class PolicyPaths:
         return self.game.row_labels, self.game.column_labels
 
     def exploitability(self, policies: tuple[Floats, ...]) -> Floats:
-        """Return the sum of what best responses of both players would gain against these policies: (points,)."""
+        """Return the total gain of both players' best responses to these policies: (points,)."""
         row, column = policies
         gain: Floats = (column @ self.game.payoff.T).max(axis=1) - (row @ self.game.payoff).min(axis=1)
         return gain
@@ -91,8 +91,8 @@ def policy_paths(result: Result, seed: int | None = None, points: int = 500, als
     """Return the policies of one run, at rounds with evenly spaced logarithms.
 
     Args:
-        result: of `simulate(..., keep=["policies"])`, on a game with a matrix.
-        seed: of the run; by default the first.
+        result: the result of `simulate(..., keep=["policies"])`, on a game with a matrix.
+        seed: the seed of the run; by default the first.
         points: the largest number of rounds.
         also: rounds that are always included.
 
@@ -176,9 +176,9 @@ def plot_simplex(result: Result, seed: int | None = None, rounds: Iterable[int] 
     actions, the least played share one area.
 
     Args:
-        result: of `simulate(..., keep=["policies"])`, on a game with a matrix.
-        seed: of the run; by default the first.
-        rounds: of the panels; rounds that were not played are left out, and the last round always has a panel.
+        result: the result of `simulate(..., keep=["policies"])`, on a game with a matrix.
+        seed: the seed of the run; by default the first.
+        rounds: the rounds of the panels, without those that were not played; the last round always has a panel.
 
     >>> from coebl import simulate
     >>> result = simulate("rps", "coebl:c=2", "exp3", rounds=300, seeds=1, keep=["policies"])

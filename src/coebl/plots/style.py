@@ -34,7 +34,7 @@ FORMATS = ("pdf", "svg", "png")
 
 _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}  # metadata without a date
 
-WIDTH = 7.0  # of the text, in inches: figures are printed as they are, so a point is a point
+WIDTH = 7.0  # of the text, in inches: figures are printed at this size, so that fonts keep theirs
 COLUMN = 3.4
 
 _LOOK = Path(__file__).with_name("coebl.mplstyle")
@@ -50,7 +50,7 @@ def look() -> Iterator[None]:
         try:
             yield
         except ValueError as error:
-            if "Parse" not in str(error):  # the errors of pyparsing, by which matplotlib reads mathematics
+            if "Parse" not in str(error):  # errors of pyparsing, with which matplotlib parses mathematics
                 raise
             reason = one_line(error, 200)
             raise InputError(f"a formula or a title cannot be drawn ({reason}). Write \\$ for a dollar sign.") from None
@@ -78,7 +78,7 @@ def lay_out(figure: Figure) -> None:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     if isinstance(rcParams["savefig.dpi"], float):
-        figure.dpi = rcParams["savefig.dpi"]  # letters are not equally wide at every resolution
+        figure.dpi = rcParams["savefig.dpi"]  # the width of letters depends on the resolution
     ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.05).execute(figure)
 
 
@@ -113,8 +113,8 @@ def panels(count: int, height: float, margin: float) -> Iterator[tuple[Figure, l
     """Yield a new figure with panels, up to three side by side; only the first of a row keeps the label of its axis.
 
     Args:
-        count: of the panels.
-        height: of a panel, in inches.
+        count: the number of panels.
+        height: the height of a panel, in inches.
         margin: the height of the rest of the figure, in inches.
     """
     across = min(3, count)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LAST = 100  # rounds, over which metrics that are not cumulative are averaged
+LAST = 100  # rounds over which metrics that are not cumulative are averaged
 _MOST = len(PALETTE)  # lines of a panel
 _MOST_PANELS = 24
 
@@ -73,7 +73,7 @@ def plot_sweep(
 ) -> Best:
     """Plot a metric by the settings of a learner, with 95 % intervals, and return the best setting, marked by a ring.
 
-    A cumulative metric is that of the last round, any other the mean over the last 100 rounds. Settings are evenly
+    A cumulative metric is drawn at the last round, any other as its mean over the last 100 rounds. Settings are evenly
     spaced, in their order.
 
     Args:
@@ -82,7 +82,7 @@ def plot_sweep(
         points: the number of a setting, as its tick shows it, to (game, row, column).
         ax: the axes; by default those of a new figure.
         style: keywords of the line; by default those of the learner.
-        label: in the legend.
+        label: the label in the legend.
         noise: the noise, if matches were played with several.
         known: titles and colours of learners and metrics that are not built in; by default those of the results.
 

@@ -1,6 +1,6 @@
 """The page of a study, from its results and the verdicts on them.
 
-This module has what HTML files embed: Vega, JSON, scripts and style sheets.
+This module provides what HTML files embed: Vega, JSON, scripts and style sheets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from coebl.core.errors import InputError
 
-_ADDRESS_SPACE = 72 << 30  # bytes that V8 reserves; few of them are used
+_ADDRESS_SPACE = 72 << 30  # bytes of addresses that V8 reserves; it uses few of them
 
 
 @cache  # building it takes seconds
@@ -53,7 +53,7 @@ def embed(data: object) -> str:
 
 
 def _plain(value: object) -> Any:
-    """Convert values that JSON lacks: dataclasses to their fields, NumPy's numbers to Python's, the rest to strings."""
+    """Convert a value for JSON: a dataclass to its fields, NumPy's numbers to Python's, any other value to a string."""
     if is_dataclass(value):
         return vars(value)
     return value.item() if isinstance(value, np.generic) else str(value)

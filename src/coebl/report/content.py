@@ -36,10 +36,10 @@ from coebl.report.legend import (
 if TYPE_CHECKING:
     from coebl.study import Results
 
-_FIRST = ("absolute_pseudo_regret", "pseudo_regret", "exploitability")  # without noise: they need fewer seeds
+_FIRST = ("absolute_pseudo_regret", "pseudo_regret", "exploitability")  # metrics without noise, which need fewer seeds
 _POINTS = 50  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
-_NUMBERS = 500_000  # limit for the curves of a page together, except for very many: about eight bytes each
+_NUMBERS = 500_000  # limit for all curves of a page together, unless there are very many; about eight bytes each
 _FEWEST_SETTINGS = 3  # of a frontier
 _MATCH = ["row", "column"]
 Numbers = list[float | int | None]
@@ -71,7 +71,7 @@ class PageMatch:
     row: int  # the learner in the first seat
     column: int  # the learner in the second seat; with more seats, all others as one entry
     curves: dict[int, PageCurve]  # by the index of the metric
-    winner: int | None = None  # after correction, or before it only
+    winner: int | None = None  # significant after correction, or only before it
     decided: str = "untested"  # "after" correction, "before" it only, or "no"
 
 
@@ -81,20 +81,20 @@ class Presentation:
 
     title: str
     question: str = ""  # the subject of the study, in a paragraph
-    source: str = ""  # the publication that it is about
+    source: str = ""  # the publication that the study is about
     link: str = ""  # the address of the publication
     headline: str = ""  # the id of the main claim
     answer: str = ""  # the finding, and its numbers in a second line: a template, see `verdict_grid.finding`
-    words: Sequence[str] = ("hold", "undecided", "fail")  # for its checks in the bars below that sentence
+    words: Sequence[str] = ("hold", "undecided", "fail")  # for the checks of the main claim, in its bars
     presets: Sequence[Preset] = ()  # selections of lines; the first one is shown first
     first: Sequence[str] = _FIRST  # metrics that come before the others
     game: str = ""  # the spec of the game that is shown first
-    strongest: str = ""  # the opponent of a sweep; by default the first learner that sees the policy of the other
-    convergence: Sequence[str] = ()  # metrics of self-play beside it, by preference
+    strongest: str = ""  # the opponent of a sweep; by default the first learner that sees its opponent's policy
+    convergence: Sequence[str] = ()  # metrics of self-play shown beside that opponent, in order of preference
     reference: Reference | None = None  # a line beside cumulative metrics in self-play, on games of K by K
-    switches: Mapping[str, str] = field(default_factory=dict)  # labels of learners that replace others, by spec
+    switches: Mapping[str, str] = field(default_factory=dict)  # labels of the learners that replace others, by spec
     citation: str = ""
-    family: Families = "all pairings"  # the tests of who beats whom that are corrected together
+    family: Families = "all pairings"  # the tests of head-to-heads that are corrected together
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Content:
     frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
     grids: dict[tuple[int, ...], int] = field(default_factory=dict)  # the rounds that curves share, with their indices
     notices: list[str] = field(default_factory=list)
-    below_zero: set[str] = field(default_factory=set)  # metrics that any run has below 0
+    below_zero: set[str] = field(default_factory=set)  # metrics that are below 0 in any run
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -133,7 +133,7 @@ class Content:
 
     @property
     def defined_metrics(self) -> list[dict[str, Any]]:
-        """The metrics that any curve shows; one that is shown for several seats is listed for the first seat only."""
+        """The metrics of all curves; a metric of several seats is listed for the first seat only."""
         drawn = {place for match in chain(*self.matches) for place in match.curves}
         shown = {name: words for place, (name, words) in enumerate(self.metrics.items()) if place in drawn}
         return [
@@ -177,7 +177,7 @@ class Content:
         return self.ranking is not None and self.show.family == "all pairings"
 
     def place_of(self, game: str, noise: str) -> int | None:
-        """Return the index of a game; None if the page does not have it."""
+        """Return the index of a game; None if it is not on the page."""
         places = (place for place, one in enumerate(self.games) if one["spec"] == game and one["noise"] in ("", noise))
         return next(places, None)
 
@@ -200,7 +200,7 @@ class Content:
                 metric_entry(name, words) | {"floored": name not in self.below_zero}
                 for name, words in self.metrics.items()
             ],
-            "seats": ["first seat", "other seats"] if has_more_seats else ["row", "column"],  # heads of columns
+            "seats": ["first seat", "other seats"] if has_more_seats else ["row", "column"],  # column headers
             "rounds": list(self.grids),
             "logarithmic": [are_logarithmic(rounds) for rounds in self.grids],
             "presets": [preset.entry(self.games) for preset in self.show.presets],
@@ -374,8 +374,8 @@ def _frontier(
 ) -> dict[str, Any] | None:
     """Return the results of swept settings in self-play and against the opponent; None if there are too few.
 
-    The result against the opponent is the first metric whose sign shows who is ahead; it is left out if they did not
-    meet.
+    The result against the opponent is the first metric whose sign shows who is ahead; it is left out if they have not
+    met.
     """
     opponent, names = content.strongest, list(content.metrics)
     sweeps = {learner["spec"]: learner["sweep"] for learner in content.learners}
@@ -390,7 +390,7 @@ def _frontier(
         chosen = [spec for spec in swept if regret is None or regret in ends[spec, opponent]]
         counts = Counter((sweeps[spec], name) for spec in chosen for name in ends[spec, spec])
         enough = {name for (_, name), count in counts.items() if count >= _FEWEST_SETTINGS}
-        if regret is None:  # a lower signed metric is no better in self-play alone
+        if regret is None:  # in self-play, a lower signed metric is not better
             enough.difference_update(signed)
         if enough:
             across = sorted(enough, key=lambda name: _suitability(name, content))
@@ -415,7 +415,7 @@ def _suitability(metric: str, content: Content) -> tuple[Any, ...]:
 
 
 def _ends(frame: pl.DataFrame, metrics: Mapping[str, MetricWords]) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
-    """Return the final values of matches by metric: of the last round if cumulative, else means of the last rounds."""
+    """Return the final values of matches by metric: the last one if cumulative, else the mean over the last rounds."""
     ends: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for name in filter(frame.columns.__contains__, metrics):
         held = frame.select(*_MATCH, "seed", "round", value=name).drop_nulls("value")

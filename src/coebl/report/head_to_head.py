@@ -27,8 +27,8 @@ from coebl.tournament.outcome import FOLDER
 if TYPE_CHECKING:
     from coebl.study import Results
 
-_LETTERS = 11  # of a learner's name in a line above a heat map
-_MOST_LINES = 12  # of the picture of hitting times: more cannot be distinguished
+_LETTERS = 11  # letters of a learner's name per line above a heat map
+_MOST_LINES = 12  # in the picture of hitting times; more cannot be distinguished
 _PICTURE = "What each learner earns from the others, and what it loses to a best response"
 
 
@@ -42,7 +42,7 @@ class Section:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str  # of the table
-    answer: str = ""  # the finding in a sentence, for the head of the page
+    answer: str = ""  # the finding in a sentence, for the top of the page
     picture: bytes | None = None
     picture_text: str = ""
     is_wide: bool = False  # True if the picture has to be scrolled in a narrow window
@@ -54,7 +54,7 @@ class Section:
 
 
 def plain_tables(content: Content) -> dict[str, list[tuple[str, str, str, str]]]:
-    """Return row, column, the number with its interval, and the outcome of every head-to-head, by game."""
+    """Return the row, the column, the number with its interval, and the outcome of every head-to-head, by game."""
     titles = list(content.titles.values())
     tables: dict[str, list[tuple[str, str, str, str]]] = {}
     for match, curve in content.duels:
@@ -68,7 +68,7 @@ def plain_tables(content: Content) -> dict[str, list[tuple[str, str, str, str]]]
 
 
 def ranking_section(content: Content) -> Section | None:
-    """Return the learners by how often they beat others, as `coebl run` ranks them; None if no two of them met."""
+    """Return the ranking of the learners, as in `coebl run`; None if no two of them met."""
     ranking = content.ranking
     if ranking is None:
         return None
@@ -88,7 +88,7 @@ def ranking_section(content: Content) -> Section | None:
         sentences=[ranking.caveat] if ranking.caveat else [],
         header=[*map(str.capitalize, table[0])],
         rows=[list(row.values()) for row in table],
-        caption=f"Ranked by score, wins minus losses per pairing: two learners on a game, {won} after "
+        caption=f"Score: wins minus losses, per pairing. A pairing is two learners on a game, {won} after "
         f"{ranking.family}. Mean gain per round: over the pairings."
         + (f" Left out, since they see more than a bandit does: {left_out}." if left_out else ""),
     )
@@ -223,7 +223,7 @@ def _map_cell(content: Content, panel: str, match: PageMatch, curve: PageCurve, 
 
 
 def _common_title(content: Content, opponents: Sequence[int]) -> str:
-    """Return the title of the common opponent; if its settings differ, that of the learner."""
+    """Return the title of the common opponent; if its settings differ, the title without them."""
     known = [content.learners[opponent] for opponent in opponents]
     sweeps = {learner["sweep"] for learner in known}
     if len(known) == 1:

@@ -1,6 +1,7 @@
 r"""Means of a study as LaTeX tables, which need the package booktabs.
 
-A table per metric: a line per game and opponent, a column per row learner, the best mean of a line in bold.
+There is a table per metric, with a line per game and opponent and a column per row learner; the best mean of a line is
+bold.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from coebl.study.results import SummaryRow
 
 _SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"}
 _SPECIAL |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u00a0": "~"}
-_SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # old fonts differ here
+_SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # other characters in old encodings
 
 
 def latex_tables(rows: Sequence[SummaryRow], known: Known = NOTHING) -> str:

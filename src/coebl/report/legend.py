@@ -16,12 +16,12 @@ from coebl.learners import KINDS, REFERENCES
 from coebl.naming import Known, MetricWords, Sweep, learner_titles, learner_words, lighter, looks, parameters_text
 
 DIGITS = 5
-HALF_DIGITS = 4  # of the half widths of intervals
-_MOST_DIGITS = 6  # of a mean beside its interval, however narrow that is
+HALF_DIGITS = 4  # digits of the half widths of intervals
+_MOST_DIGITS = 6  # digits of a mean, however narrow its interval is
 _SIGNS = {" >= ": " ≥ ", " <= ": " ≤ ", "sqrt(": "√("}
 _EQUATION = re.compile(r"(?<=\w) ([=≥≤]) (?=[\w−-])")
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")
-_PIXELS = 2  # a dash of one line width on the page, whose lines are a little wider
+_PIXELS = 2  # the length on the page of a dash of one line width; lines are a little wider there
 _LIGHTER = 0.2  # how far every colour is moved towards white on a dark page
 
 
@@ -35,9 +35,9 @@ class Preset:
 
     name: str
     learners: Mapping[str, Sequence[str]]
-    id: str = ""  # of the variant that has these learners, if any; its verdicts are shown under this name
+    id: str = ""  # the id of the variant with these learners, if any; its verdicts are shown under this name
     note: str = ""  # an explanation, in a sentence
-    opponent: int | None = None  # the index of the common opponent, if the page draws who beats it
+    opponent: int | None = None  # the index of the common opponent, if the page has a heat map of who beats it
 
     def on(self, game: str) -> list[str]:
         """Return the learners on a game."""

@@ -23,11 +23,11 @@ _MOST = 12  # rows and columns of a matrix that are shown
 _LATEST = 8  # outcomes of a player that are shown
 _NONE = "–"
 _BLUE, _ORANGE, _GREY = "0,114,178", "230,126,34", "128,128,128"  # red, green, blue
-_MOST_SOLVED = 4096  # payoffs of a game that is solved to be shown
+_MOST_SOLVED = 4096  # payoffs; a larger game is shown without its equilibrium
 _CELL = "text-align:center;padding:0.2em 0.6em;"
-_WIDE, _HIGH, _LEFT, _BELOW = 420, 150, 56, 20  # of a curve, in pixels; the margins have the numbers
-_BAR_WIDE, _BAR_HIGH = 240, 16  # of an interval, in pixels
-_POINTS = 120  # of a curve
+_WIDE, _HIGH, _LEFT, _BELOW = 420, 150, 56, 20  # the size of a curve and its margins for numbers, in pixels
+_BAR_WIDE, _BAR_HIGH = 240, 16  # the size of the bar of an interval, in pixels
+_POINTS = 120  # points of a curve
 
 
 def _name(text: str, width: int = 80) -> str:
@@ -43,7 +43,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def render_game(game: Game) -> str:
-    """Return HTML: payoffs above the value blue and below it orange, bars for the equilibrium, and the value."""
+    """Return a game as HTML: payoffs blue above the value and orange below, bars for the equilibrium, the value."""
     (m, n), solved = game.shape, game.payoff.size <= _MOST_SOLVED
     rows, columns = min(m, _MOST), min(n, _MOST)
     middle = game.value if solved else float(game.payoff.mean())
@@ -94,7 +94,7 @@ def render_player(
     tickets: int,
     warnings: Sequence[str],
 ) -> str:
-    """Return HTML: policy, estimates, opponent's mix, numbers, the latest outcomes, open tickets, warnings."""
+    """Return a player as HTML: policy, estimates, opponent's mix, numbers, latest outcomes, open tickets, warnings."""
     m, k = records.visits.shape
     rows, columns = min(m, _MOST), min(k, _MOST)
     deviation, freedom = records.pooled()
@@ -162,7 +162,7 @@ def _cut(rows: int, m: int, columns: int, n: int) -> list[str]:
 
 
 def render_result(result: Result) -> str:
-    """Return HTML: the match, the curve with its 95 % band, and a table of the metrics after the last round."""
+    """Return a result as HTML: the match, a curve with its 95 % band, and a table of metrics after the last round."""
     from coebl.evidence.statistics import mean_interval
     from coebl.naming import known_of, metric_words
 
@@ -229,7 +229,7 @@ def _curve(result: Result) -> str:
 
 
 def render_comparison(comparison: Comparison) -> str:
-    """Return HTML: the sentence, then a row per way and game with the difference, its interval and the winner."""
+    """Return a comparison as HTML: a sentence, then a row per way and game: difference, interval and winner."""
     rows = []
     intervals = [contest.interval(comparison.in_ranges) for contest in comparison.contests]
     reach = max((abs(end) for ends in intervals for end in ends if math.isfinite(end)), default=0.0) or 1.0

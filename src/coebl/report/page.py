@@ -53,12 +53,12 @@ def write_page(
     """Write the page of a study's results, whole or not at all, and return its path.
 
     Args:
-        results: of the study. If they have several noises, each game is shown once per noise.
+        results: the results of the study. If they have several noises, each game is shown once per noise.
         path: the file.
         show: the title, the presets, and other parts that results do not contain.
-        verdicts: on the claims of a paper.
+        verdicts: the verdicts on the claims of a paper.
         sections: shown before the figures, such as the ranking of a tournament; without sections and verdicts, the page
-            shows the ranking of `coebl run`. Times of runs that end at a condition follow.
+            shows the ranking of `coebl run`. The times of runs that end at a condition follow.
         command: the command that runs the study again.
         about: the origin of the study; by default it is read from its folder.
         left_out: the part that was not run, for a banner.
@@ -144,10 +144,10 @@ class About:
     noises: Sequence[str] = ()
     metrics: Sequence[str] = ()
     cells: int = 0
-    seconds: float = 0.0  # of computing, over all cells
-    versions: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of each package, all that made any cell
+    seconds: float = 0.0  # computing time of all cells
+    versions: Mapping[str, Sequence[str]] = field(default_factory=dict)  # all versions that made any cell, by package
     created: Sequence[str] = ()  # the first and the last time that a cell was finished
-    notices: Sequence[str] = ()  # for readers, such as cells that failed
+    notices: Sequence[str] = ()  # warnings for readers, such as failed cells
     runs: Sequence[Mapping[str, Any]] = ()  # seconds, cells, and perhaps workers, command, interrupted
 
     def settings(self, metrics: Iterable[str]) -> list[tuple[str, str]]:

@@ -26,8 +26,8 @@ _SHOWN = ["subject", "quantity", "measured", "low", "high", "wanted", "threshold
 def finding(template: str, outcomes: Mapping[str, Sequence[str]]) -> str:
     """Return the finding in words, from the outcomes of the checks of the main claim by variant.
 
-    The template refers to counts as {text[holds]}; {tested} is the number of checks with data, and {which} tells if
-    there are more. If the template names a variant that was not judged, the result is "".
+    The template refers to counts as {text[holds]}; {tested} is the number of checks with data, and {which} the
+    total number if there are more. If the template names a variant that was not judged, the result is "".
 
     >>> finding("{tested} checks{which}: {a[holds]} hold.", {"a": ["holds", "fails", "not testable"]})
     '2 checks that were run (3 in all): 1 hold.'
@@ -117,7 +117,7 @@ def _interval(verdict: Verdict) -> tuple[str, str]:
 def by_title(text: str, verdict: Verdict, learners: Mapping[str, str]) -> str:
     """Return a string about a verdict with the specs of matches replaced by the titles in the charts."""
     matches = {sample.pairing for check in verdict.checks for sample in check.check.samples}
-    for match in sorted(matches, key=lambda match: -len(str(match))):  # one may begin as another does
+    for match in sorted(matches, key=lambda match: -len(str(match))):  # one may be a prefix of another
         row, column = (learners.get(spec, spec) for spec in (match.row, match.column))
         players = f"{row} in self-play" if match.row == match.column else f"{row} v {column}"
         text = text.replace(str(match), f"{players} on {game_title(match.game)}")
