@@ -1,19 +1,30 @@
 """A missing package is reported in one line, with the command that installs it."""
 
+import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import coebl
 from coebl.core.errors import InputError
 from coebl.core.modules import load_file, require
 
+ROOT = Path(__file__).parents[2]
+SOURCE = "".join(path.read_text("utf-8") for path in Path(coebl.__file__).parent.rglob("*.py"))
+OPTIONAL = set(re.findall(r'(?:require|Lazy)\("([\w.]+)"', SOURCE))
 
-def test_a_missing_package_is_named_with_its_extra(monkeypatch):
-    monkeypatch.delitem(sys.modules, "nashpy.game", raising=False)  # another test may have imported it
-    monkeypatch.setitem(sys.modules, "nashpy", None)  # as if it were not installed
-    with pytest.raises(InputError, match=r"^this needs nashpy; run: pip install 'coebl\[interchange\]'$"):
-        require("nashpy.game")
+
+@pytest.mark.parametrize("module", sorted(OPTIONAL))
+def test_a_missing_package_is_named_with_its_extra(module, monkeypatch):
+    package = module.partition(".")[0]
+    monkeypatch.delitem(sys.modules, module, raising=False)  # another test may have imported it
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    with pytest.raises(InputError, match=rf"^this needs {package}; run: pip install 'coebl\[\w+\]'$") as caught:
+        require(module)
+    extra = str(caught.value).partition("[")[2].partition("]")[0]
+    assert extra in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
 
 
 def test_a_fault_inside_a_package_is_not_hidden(monkeypatch, tmp_path):

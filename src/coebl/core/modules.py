@@ -17,7 +17,7 @@ from coebl.core.errors import InputError
 from coebl.core.files import read_whole
 
 _EXTRAS = {  # the optional packages that each extra installs
-    "study": ("pyarrow", "pandas", "polars", "threadpoolctl", "filelock"),
+    "study": ("pyarrow", "pandas", "polars", "threadpoolctl", "filelock", "pebble"),
     "report": ("matplotlib", "vl_convert", "jinja2", "markupsafe"),
     "dask": ("distributed",),
     "cuda": ("cupy", "cupyx"),
