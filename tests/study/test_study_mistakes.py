@@ -284,7 +284,7 @@ def test_text_that_is_not_toml_is_reported_with_line_and_column(text, line, colu
 @pytest.mark.parametrize("text", [f"a = {'[' * 100_000}", "a." * 50_000 + "a = 1\n"])
 def test_nesting_without_end_does_not_crash(text):
     [mistake] = mistakes_of(text)
-    assert mistake == "study.toml: this is not TOML that can be read: it is nested too deep."
+    assert mistake == "study.toml: this TOML cannot be read: it is nested too deep."
 
 
 def test_lines_of_keys_in_every_form_that_toml_has():

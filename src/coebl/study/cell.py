@@ -1,4 +1,4 @@
-"""The cell, one match and one block of seeds: its description, which is its identity, and the record of a finished one.
+"""The cell, one match and one block of seeds: its description, which identifies it, and its record once it is finished.
 
 A cell is the unit of work, of storage and of resuming. Its record is stored with its numbers, and validated here.
 """
@@ -40,9 +40,9 @@ from coebl.study.errors import DamagedFileError, StoreError, first_mistake
 FORMAT: Literal[4] = 4  # of the stored files
 EARLIER: Literal[3] = 3  # still read; it has row, column and horizon in place of players and rounds
 _RUNS = 3  # part of every digest; it changes if the same seed no longer leads to the same run
-_MOST_BYTES = 1 << 26  # far above what a million seeds need
+_MOST_BYTES = 1 << 26  # far more than a million seeds need
 
-SEATS = ("row", "column")  # how the files of the first two players are listed
+SEATS = ("row", "column")  # the keys of the files of the first two players
 REGISTRIES: dict[str, Registry[Any]] = {"game": GAMES, "player": LEARNERS, "noise": NOISES}
 
 
@@ -58,7 +58,7 @@ def _distinct(seeds: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _spec(spec: str) -> str:
-    files_in(spec)  # an InputError if it is nested too deep
+    files_in(spec)  # raises an InputError if the spec is nested too deep
     return spec
 
 
@@ -113,14 +113,14 @@ class Description(_Stored):
 
 
 class KeptPolicies(_Stored):
-    """The policies of the first run of a cell at a few rounds, in thousandths, and the game of their pictures."""
+    """The policies of the first run of a cell at a few rounds, in thousandths, and the game for their pictures."""
 
     seed: Count
     payoff: Annotated[tuple[Annotated[tuple[Finite, ...], Field(min_length=1)], ...], Field(min_length=1)]
     labels: tuple[Names, Names]  # of the actions of each seat
     rounds: Annotated[tuple[Count, ...], Field(min_length=1)]
     policies: tuple[Thousandths, Thousandths]  # per seat: (rounds, actions)
-    averages: tuple[Thousandths, Thousandths]  # likewise, of the policies so far
+    averages: tuple[Thousandths, Thousandths]  # likewise, averaged up to the round
 
     @model_validator(mode="after")
     def _check(self) -> KeptPolicies:
@@ -171,8 +171,8 @@ class Cell:
     noise: str | None = None  # None: the default of the game
     record: Record = "log"  # the rounds at which metrics are kept: see `coebl.simulate`
     metrics: tuple[str, ...] = ("regret", "pseudo_regret")  # names, or path/to/file.py:Name
-    device: Device = "cpu"  # a seed leads to other runs on another device
-    objects: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # that specs cannot make
+    device: Device = "cpu"  # the same seed leads to different runs on different devices
+    objects: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # not made by specs
     until: str | None = None  # the condition that ends a run before its last round
     keep: tuple[Keep, ...] = ()  # other data to keep of its runs; only in a cell of one seed
 
@@ -229,10 +229,10 @@ class Cell:
         named |= {Path(file).name: file for spec in specs.values() for file in inner_files(spec)}
         named |= {Path(file).name: file for spec in (*self.metrics, self.noise or "") for file in files_in(spec)}
         files = {key: _checksum(Path(file).read_bytes()) for key, file in named.items() if file and is_file(file)}
-        made = (specs | {"noise": self.noise or ""}).items()  # some of them by no spec
+        made = (specs | {"noise": self.noise or ""}).items()  # some objects have no spec
         labels = self.labels()
         values = {name: getattr(self, name) for name in ("rounds", "record", "device", "until", "keep")}
-        return Description.model_construct(  # whose values need no check
+        return Description.model_construct(  # these values need no validation
             **values,
             game=labels.game,
             players=labels.players,
@@ -283,7 +283,7 @@ def is_file(name: str) -> bool:
     """Return True if a string is the path of a file."""
     try:
         return Path(name).is_file()
-    except (OSError, ValueError):  # a spec that is longer than any file's name, for instance
+    except (OSError, ValueError):  # for instance, a spec longer than a file name may be
         return False
 
 
@@ -312,9 +312,9 @@ class CellRecord(_Stored):
     payoff_range: tuple[Finite, Finite] | None = None  # of the first seat; likewise
     seats: Names | None = None  # the names of the seats, of a game that is not zero-sum
     payoff_ranges: tuple[tuple[Finite, Finite], ...] | None = None  # of these seats
-    policies: KeptPolicies | None = None  # if the description has them in `keep`
-    versions: dict[str, str]  # of all that the numbers may depend on
-    seconds: dict[str, Seconds]  # of the phases of the run
+    policies: KeptPolicies | None = None  # if `keep` of the description includes them
+    versions: dict[str, str]  # versions of everything that the numbers may depend on
+    seconds: dict[str, Seconds]  # by phase of the run
     created: str
 
     @model_validator(mode="after")
@@ -360,7 +360,7 @@ class CellRecord(_Stored):
 
 @lru_cache(maxsize=4096)
 def _same(kind: str, label: str, spec: str) -> bool:
-    """Return True if a canonical spec is the shortest form of another, as far as is known without running a file."""
+    """Return True if a canonical spec is the shortest form of another, as far as can be told without running a file."""
     if label == spec:
         return True
     if REGISTRIES[kind].known(spec):
@@ -448,7 +448,7 @@ def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
 
     description, labels = with_players(table(stored, "description")), with_players(table(stored, "labels"))
     if description.pop("format", None) != EARLIER:
-        description["format"] = None  # which is not accepted
+        description["format"] = None  # rejected by the validation
     about = {key: value for key, value in stored.items() if key not in ("description", "labels", "things")}
     metadata: dict[str, Any] = {"learners": {}, "metrics": {}}
     if stored.get("things") is not None:

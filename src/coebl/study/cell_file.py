@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 _KEY = b"coebl"  # of the record in the metadata of a Parquet file
 _LABELS = ("game", "players", "noise")  # columns that are constant in a cell
-_LARGE = 1 << 24  # bytes of a file whose size is compared with its record before it is read
+_LARGE = 1 << 24  # bytes; the size of a larger file is compared with its record before it is read
 _NUMBERS = {"rounds": "int32", "seed": "int64", "round": "int32"}  # rounds: the length of the match
 RESERVED = (*_LABELS, *_NUMBERS, "row", "column")  # columns that are not metrics, here or in frames of two seats
-_SUM_SIZE = hashlib.sha256().digest_size  # bytes at the beginning of the notes: the checksum of the table that follows
-_KEPT_SECONDS = 90 * 86_400  # notes on a folder that has not changed for so long are removed
+_SUM_SIZE = hashlib.sha256().digest_size  # bytes of the checksum at the beginning of the notes, before the table
+_KEPT_SECONDS = 90 * 86_400  # notes on a folder that has not changed for this long are removed
 _EARLIER = ("game", "row", "column", "noise"), {"horizon": "int32", "seed": "int64", "round": "int32"}
 
 
 class Brief(NamedTuple):
-    """The part of a cell that most readers need."""
+    """The part of a cell that most uses need."""
 
     record: bytes  # as its file stores it
     last: bytes  # the metrics after the last round, (metrics, runs), as little-endian numbers
@@ -99,7 +99,7 @@ def make_cell_file(cell: Cell, result: Result) -> CellFile:
     if tuple(result.seeds.tolist()) != tuple(cell.seeds):
         raise InputError(f"result has the seeds {shorten(result.seeds.tolist())}; accepted: the cell's, {cell}.")
     if clash := [metric for metric in result.metrics if metric in RESERVED]:
-        raise InputError(f"a metric is called {clash[0]!r}, as a column of every table is; give it another name.")
+        raise InputError(f"a metric is called {clash[0]!r}, like a column of every table; give it another name.")
     rows = len(result.seeds) * len(result.rounds)
     record = make_record(cell.description(), result, cell.metrics, rows, "")
     table = _table(record, result)
@@ -123,7 +123,7 @@ def _table(record: CellRecord, result: Result) -> pyarrow.Table:
     ]
     for field in list(schema)[len(arrays) :]:
         try:
-            # from_pandas=False: NaN is a number here, not a missing one
+            # from_pandas=False: NaN is a value here, not a missing one
             arrays.append(pa.array(columns[field.name], type=field.type, from_pandas=False))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             raise InputError(f"a {field.name} is too large to be stored; accepted: {field.type}.") from None
@@ -137,7 +137,7 @@ def _parquet_bytes(table: pyarrow.Table) -> bytes:
         sink,
         compression="zstd",
         use_dictionary=["game", "players.list.element", "noise", *_NUMBERS],
-        # floats hardly repeat, so a dictionary gains nothing; split by the places of their bytes they compress
+        # floats hardly repeat, so a dictionary gains nothing, but they compress well with their bytes split by position
         column_encoding=dict.fromkeys(set(table.column_names).difference(RESERVED), "BYTE_STREAM_SPLIT"),
     )
     data: bytes = sink.getvalue().to_pybytes()
@@ -180,7 +180,7 @@ def _distinct(column: Any) -> list[Any]:
 
 
 def read_metadata(path: Path) -> CellRecord:
-    """Return the record of a cell. Only the end of the file is read: enough to notice a truncated or foreign one."""
+    """Return the record of a cell. Only the end of its file is read: enough to detect a truncated or foreign file."""
     with _stream(path) as stream, _opened(path, stream) as (_, record):
         return record
 
@@ -228,7 +228,7 @@ def read_runs(path: Path, data: bytes, record: CellRecord, metrics: Collection[s
 
 def _runs(table: pyarrow.Table, record: CellRecord, metrics: Iterable[str]) -> CellRuns:
     seeds = np.array(record.seeds, np.int64)
-    shape = len(seeds), record.rows // len(seeds)  # run after run
+    shape = len(seeds), record.rows // len(seeds)  # sorted by run
     values = {name: table.column(name).to_numpy().copy().reshape(shape).T for name in metrics}
     return CellRuns(record, seeds, table.column("round").to_numpy()[: shape[1]].astype(np.int64), values)
 
@@ -318,7 +318,7 @@ def _stream(path: Path) -> Iterator[io.BufferedReader]:
 class Checked:
     """Notes on the valid files of cells in a folder of results: their checksums, and their briefs.
 
-    A file of this content need not be decoded again: neither at the next run, nor for the means after the last round.
+    A file with the same content is not decoded again, neither in the next run nor for the means after the last round.
     The notes are in the user's cache directory and not beside the cells: the maker of a folder of results cannot vouch
     for its cells, and a folder that is only read stays as it is. They may be lost or damaged at any time: the files of
     cells are then checked in full again.
@@ -331,7 +331,7 @@ class Checked:
     @cached_property
     def _path(self) -> Path:
         name = hashlib.sha256(os.fsencode(self._folder.resolve())).hexdigest()[:32]
-        version = coebl.__version__  # another one may check otherwise
+        version = coebl.__version__  # another version may check differently
         return user_cache_path("coebl", appauthor=False) / "checked" / f"{name}-{version}.cache"
 
     @cached_property
@@ -339,7 +339,7 @@ class Checked:
         """Checksums and briefs by the digest of the cell."""
         with contextlib.suppress(OSError):
             data = self._path.read_bytes() if self._path.is_file() and is_private(self._path.parent) else b""
-            if hashlib.sha256(data[_SUM_SIZE:]).digest() == data[:_SUM_SIZE]:  # so that a flipped bit is noticed
+            if hashlib.sha256(data[_SUM_SIZE:]).digest() == data[:_SUM_SIZE]:  # detects flipped bits
                 rows = pl.read_parquet(data[_SUM_SIZE:]).iter_rows()
                 return {digest: (checksum, Brief(*brief)) for digest, checksum, *brief in rows}
         return {}
@@ -350,7 +350,7 @@ class Checked:
         return brief if brief is not None and hashlib.sha256(data).digest() == checksum else None
 
     def add(self, digest: str, data: bytes, brief: Brief) -> None:
-        """Note that this is the valid content of a cell's file."""
+        """Record the content of a cell's file as valid."""
         self._files[digest] = hashlib.sha256(data).digest(), brief
         self._changed = True
 

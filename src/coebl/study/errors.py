@@ -22,7 +22,7 @@ class Mistake(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        """The mistake with the argument of `Study` that it is in."""
+        """Return the mistake with the argument of `Study` that has it."""
         names = [part for part in self.place if part != "match-ups"]
         argument = written(tuple(part.replace("-", "_") if isinstance(part, str) else part for part in names))
         return f"{argument}: {self.message}" if argument else self.message
@@ -32,8 +32,8 @@ class StudyError(InputError):
     """All mistakes in a study, a line for each.
 
     Args:
-        mistakes: one line each, with file and line, or with the argument.
-        places: of the mistakes, in the same order.
+        mistakes: a line for each mistake, with its file and line, or with its argument.
+        places: the places of the mistakes, in the same order.
 
     >>> from coebl import Study
     >>> try:

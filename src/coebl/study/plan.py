@@ -1,7 +1,7 @@
 """The plan of a run: the runs that a study asks for and its folder does not hold, by seed and metric.
 
-So a study can grow in its folder. With more seeds, learners, games or metrics only new runs are made; blocks of seeds
-that were cut elsewhere, or ended earlier, are not run again. `coebl run` and its `--dry-run` follow the same plan.
+So a study can grow in its folder. With more seeds, learners, games or metrics only new runs are made; seeds that are
+stored in other blocks are not run again. `coebl run` and its `--dry-run` follow the same plan.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from coebl.study.errors import MissingError, StoreError
 from coebl.study.store import Store, check_one_device
 from coebl.study.studies import Study
 
-Key = tuple[Any, ...]  # of what is played
-MetricKey = tuple[str, str | None]  # a metric, and the checksum of the file that it is in, if it is in one
-Held = dict[frozenset[MetricKey], set[int]]  # of a match: the seeds that were measured by these metrics
+Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `key_of`
+MetricKey = tuple[str, str | None]  # a metric, and the checksum of its file, if it has one
+Held = dict[frozenset[MetricKey], set[int]]  # the seeds of a match that were measured by each set of metrics
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Plan:
     todo: Mapping[Cell, Cell] = field(default_factory=dict)  # cells to run, each with the study's cell that it is for
     found: int = 0  # cells of the study that need no run
     stored: int = 0  # valid files in the folder
-    left_alone: int = 0  # those that hold nothing that the study asks for
-    notes: tuple[str, ...] = ()  # on files that are set aside
+    left_alone: int = 0  # files that hold nothing that the study asks for
+    notes: tuple[str, ...] = ()  # notes on files that are set aside
 
     def lines(self) -> list[str]:
-        """Return the cells to run; with the metrics, where the folder holds other metrics of the same runs."""
+        """Return the cells to run, with their metrics if the folder holds other metrics of the same runs."""
         return [
             str(cell) if cell.metrics == requested.metrics else f"{cell}, only {printable(', '.join(cell.metrics))}"
             for cell, requested in self.todo.items()
@@ -48,9 +48,9 @@ class Plan:
 def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     """Return the plan of a study in a store, or in a folder that is still to be made.
 
-    Files that are damaged are set aside, and those that were made from a file of a game, learner or metric that has
-    changed since; a dry plan only reports them. A StoreError if the folder is of another study, or holds the same
-    matches in another length: curves of two lengths cannot be one.
+    Damaged files are set aside, and so are cells made from a file of a game, learner or metric that has changed since;
+    a dry plan only reports them. Raises a StoreError if the folder belongs to another study, or holds the same matches
+    in another length: curves of two lengths cannot be combined.
     """
     requested: dict[str, tuple[Cell, Description]] = {}
     for cell in study.cells:
@@ -104,7 +104,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
 
 
 def _with_noise(noises: Mapping[str, str], description: Description) -> Description:
-    """Return a description that names the noise, also if it is the game's default: the match is the same either way."""
+    """Return a description that names the noise even if it is the game's default: the match is the same either way."""
     if description.noise is not None or description.game not in noises:
         return description
     return description.model_copy(update={"noise": noises[description.game]})
@@ -180,7 +180,7 @@ def _forget_failures(
     for record in failures:
         with suppress(KeyError, TypeError, AttributeError, ValueError):  # a damaged record stays
             stored = dict(record["description"])
-            if "players" not in stored:  # of an earlier version
+            if "players" not in stored:  # written by an earlier version
                 stored |= {"players": [stored.pop("row"), stored.pop("column")]}
                 del stored["format"]
             description = _with_noise(study.noises, Description.model_validate_json(json.dumps(stored)))

@@ -31,12 +31,12 @@ from coebl.study.workers import EnoughError, LateError, cores, within
 Shapes = Mapping[str, tuple[int, ...]]  # numbers of actions, by game
 
 _ROUND = 100.0  # microseconds of overhead per round, in any game
-_SOLVE = 0.002  # microseconds to solve a large game of m by n actions once, by the power 1.5 of m n
+_SOLVE = 0.002  # microseconds to solve a large game of m by n actions once, per (m n)^1.5
 _BOX = 4.0  # seconds in which all samples are played
 _SAMPLE = 0.2  # seconds after which a sample ends
 _BLOCK = 0.02  # seconds that a block of a sample should take, by the learners' costs
 _MOST_BLOCK = 64  # rounds of such a block
-_MOST_ACTIONS = 64  # of a game that is played to measure; a larger one is replaced by one of this size
+_MOST_ACTIONS = 64  # of a game in a sample; a larger game is replaced by one of this size
 _MEASURED, _EXTENDED, _DECLARED = 2.0, 4.0, 10.0  # factors by which an estimate may be off, either way
 _STARTING = 2.0  # seconds to start the worker processes
 _STORING = 0.006  # seconds that the parent needs for each cell, while the others work
@@ -58,7 +58,7 @@ class TimeEstimate(NamedTuple):
 def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, float]:
     """Return the approximate microseconds that each cell takes; games of unknown shapes are built."""
     shapes = dict(shapes or {})
-    costs: dict[tuple[str, tuple[str, ...]], float] = {}  # of a round per run
+    costs: dict[tuple[str, tuple[str, ...]], float] = {}  # microseconds of a round per run
     works = {}
     for cell in cells:
         key = cell.game, cell.players
@@ -94,7 +94,7 @@ def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
     groups = sorted(cells_by_setting.values(), key=lambda cells: works[cells[0]] * len(cells), reverse=True)
     seconds = _samples([cells[0] for cells in groups], study.shapes)
     declared = sum(works[cell] for cell in seconds)
-    ratio = sum(seconds.values()) / declared if declared else 1e-6  # seconds by microsecond that is declared
+    ratio = sum(seconds.values()) / declared if declared else 1e-6  # measured seconds per declared microsecond
     low = high = longest = 0.0
     for cells in groups:
         first = cells[0]
@@ -103,7 +103,7 @@ def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
         if _is_small(shape):
             off = _MEASURED if first in seconds else off
         else:
-            time_of_cell += 1e-6 * _SOLVE * float(np.prod(shape)) ** 1.5  # which each cell does once
+            time_of_cell += 1e-6 * _SOLVE * float(np.prod(shape)) ** 1.5  # each cell solves its game once
         low += len(cells) * time_of_cell / off
         high += len(cells) * time_of_cell * off
         longest = max(longest, time_of_cell * off)
@@ -120,11 +120,11 @@ def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
 
 
 def _is_small(shape: tuple[int, ...]) -> bool:
-    return max(shape) <= _MOST_ACTIONS or len(shape) > 2  # whose payoffs are not solved, only looked up
+    return max(shape) <= _MOST_ACTIONS or len(shape) > 2  # with more seats, payoffs are only looked up, not solved
 
 
 def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
-    """Return the seconds that cells take, as far as the time for samples allows; failing cells are left out."""
+    """Return the measured seconds of as many cells as the time for samples allows; failing cells are left out."""
     seconds: dict[Cell, float] = {}
     ends = time.perf_counter() + _BOX
     with suppress(LateError), within(_BOX):
@@ -137,7 +137,7 @@ def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
 
 
 def _seconds(cell: Cell, shape: tuple[int, ...], ends: float) -> float:
-    """Return the seconds of a cell, from a sample: its fixed cost, and that of each round."""
+    """Return the seconds of a cell, from a sample of its fixed cost and its cost per round."""
     small = _is_small(shape)
     sample = shape if small else tuple(min(own, _MOST_ACTIONS) for own in shape)
     game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, sample))
@@ -187,17 +187,17 @@ def open_bar(text: str = "", total: float | None = None, **options: Any) -> rich
 
 
 class TimeLeft:
-    """The time left by the share of the work that is done, in words; an empty string until that is reliable.
+    """The time left, in words, from the share of the work that is done; an empty string until it is reliable.
 
     Processes take seconds to start, and the first rounds are the slowest. So the clock starts when the first work is
     seen, and the estimate begins after some seconds with a share of the work done; for long work, after a minute.
     """
 
     def __init__(self) -> None:
-        self._first: tuple[float, float] | None = None  # when work was first seen, and how much
+        self._first: tuple[float, float] | None = None  # the time when work was first seen, and its share
 
     def __call__(self, share: float) -> str:
-        """The words to put after others."""
+        """Return the time left, to append to a message."""
         if self._first is None and share:
             self._first = time.monotonic(), share
         since, before = self._first or (0.0, share)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Specs = str | Sequence[str] | None  # one spec, several, or None for all
 NOTHING_YET = "no cell is finished yet; run the study first."
-_RECENT = 2 * 10**9  # nanoseconds within which two changes may have the same time stamp
+_RECENT = 2 * 10**9  # nanoseconds; two changes within this time may have the same time stamp
 
 
 class SummaryRow(TypedDict):
@@ -210,7 +210,7 @@ class Results:
         players: Sequence[Specs] | None = None,
         noise: Specs = None,
     ) -> pl.DataFrame:
-        """Return every run at its recorded rounds: as `last`, with a column `round` after `seed` and a row for each.
+        """Return every run at its recorded rounds: as `last`, with a row per round and a column `round` after `seed`.
 
         Args:
             metrics: only these metrics, by name, and only runs that have recorded any of them.
@@ -238,7 +238,7 @@ class Results:
         noise: Specs,
         last: bool = False,
     ) -> Iterator[CellRuns]:
-        """The runs of the cells that fit; without filters nothing is read to find them."""
+        """Yield the runs of the cells that fit the filters; without filters nothing is read to find them."""
         if isinstance(players, str) or (players is not None and len(players) < 2):
             raise InputError(
                 f"players is {shorten(players)}; accepted: a learner for each seat or None, such as ('ucb', None)."
@@ -252,7 +252,7 @@ class Results:
         self.store.remember()
 
     def _matching(self, game: Specs, players: Sequence[Specs], noise: Specs) -> list[CellRecord]:
-        """Return the records of the cells that fit; a seat beyond the named players may have any learner."""
+        """Return the records of the cells that fit the filters; seats beyond the named players may have any learner."""
         records = self.records()
         names = ["game", "noise", "row learner", "column learner"]
         names += [f"learner in seat {number}" for number in range(3, len(players) + 1)]
@@ -294,9 +294,9 @@ class Results:
     ) -> list[SummaryRow]:
         """Return the mean and interval over seeds of each match and metric, at one round, by default the last.
 
-        If a value is infinite so is the mean, and there is no interval: its ends and the sd are NaN. Of runs that end
-        at a condition, the mean of `hitting_time` is the expected running time, with a bootstrap interval, and that of
-        `hit` the share of runs that hit, with Wilson's.
+        If a value is infinite, so is the mean, and there is no interval: its ends and the sd are NaN. For runs that end
+        at a condition, the mean of `hitting_time` is the expected running time, with a bootstrap interval, and the
+        mean of `hit` is the share of runs that hit, with a Wilson interval.
 
         Args:
             metrics: only these metrics, by name.
@@ -306,7 +306,7 @@ class Results:
         """
         rows: list[Any] = []
         keys = ["game", "players", "noise", "rounds"]
-        samples_by_size: dict[int, list[tuple[Any, Floats]]] = {}  # whose bands are computed together
+        samples_by_size: dict[int, list[tuple[Any, Floats]]] = {}  # to compute bands together
         table = self.last(metrics, game=game, players=players, rounds=rounds)
         for runs in table.partition_by(keys, maintain_order=True):
             name, seats, noise, length = runs.select(keys).row(0)
@@ -317,7 +317,7 @@ class Results:
                     continue
                 rows.append(labels | {"metric": metric})
                 if metric in (HittingTime.name, Hit.name):
-                    times = Runtimes.of(np.where(values == 0, np.nan, values), length)  # a hit of 0 is none
+                    times = Runtimes.of(np.where(values == 0, np.nan, values), length)  # a `hit` of 0 means no hit
                     found = times.ert() if metric == HittingTime.name else times.share()
                     rows[-1] |= {key: getattr(found, key) for key in ("mean", "low", "high", "sd", "n")}
                 else:
@@ -326,7 +326,7 @@ class Results:
             band = Band.of(np.array([values for _, values in samples]))
             numbers = np.array([band.mean, band.low, band.high, band.sd]).T.tolist()
             for (row, values), (mean, low, high, sd) in zip(samples, numbers, strict=True):
-                with np.errstate(invalid="ignore"):  # of infinities of both signs, whose mean is NaN
+                with np.errstate(invalid="ignore"):  # the mean of infinities of both signs is NaN
                     mean = float(values.mean()) if mean != mean else mean
                 row |= {"mean": mean, "low": low, "high": high, "sd": sd, "n": size}
         return rows
@@ -339,7 +339,7 @@ class Results:
         Args:
             a: the spec of a learner.
             b: the spec of another; differences are a minus b.
-            metric: its name; by default the pseudo-regret.
+            metric: the name of the metric; by default the pseudo-regret.
             game: only these games.
             margin: also test whether the two differ by less than this.
         """
@@ -358,14 +358,14 @@ class Results:
         """Draw the curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
 
         Filters are specs, as in `last`. By default the metric is the pseudo-regret or the payoff, or in a study of only
-        self-play the first one that is about both players. Of runs that end at a condition it is `hitting_time`: the
-        share of runs that have hit, by budget.
+        self-play the first metric about both players. For runs that end at a condition it is `hitting_time`: the share
+        of runs that have hit, by budget.
 
         Args:
-            metric: its name.
+            metric: the name of the metric.
             game: only these games, one equivalent spec or several.
             players: only matches with these learners in the seats, as in `last`.
-            noise: its spec, if a match was played with several.
+            noise: the spec of the noise, if a match was played with several.
             sweep: draw the metric against the number in which row learners differ, not over the rounds.
         """
         from coebl.plots import plot_panels, plot_sweeps
@@ -427,8 +427,8 @@ def _label(record: CellRecord, place: int) -> str:
 def frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) -> pl.DataFrame:
     """Return a frame with one row per match and seed, and per recorded round if `curves`, sorted by match.
 
-    Cells that have none of the metrics are left out. A run that several cells hold is one row; a StoreError if they
-    disagree.
+    Cells that have none of the metrics are left out. A run that several cells hold is one row; raises a StoreError if
+    they disagree.
     """
     cells_by_metrics: dict[tuple[str, ...], list[CellRuns]] = {}
     for cell in cells:
@@ -493,7 +493,7 @@ def _once(frame: pl.DataFrame, matches: list[MatchKey], metrics: Sequence[str]) 
 def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
     """Return the spec among `present` that is equivalent to this one, or the only one with its class or file.
 
-    The error, if there is none, calls it `name`, by default the kind: game, player or noise.
+    If there is none, the error message calls it `name`, by default the kind: game, player or noise.
     """
     if spec in present:
         return spec

@@ -36,7 +36,7 @@ from coebl.study.store import Store, is_new
 from coebl.study.studies import Study
 from coebl.study.workers import Failure, LocalPool, play, user_cells
 
-_ATTEMPTS = 3  # for a cell whose process dies
+_ATTEMPTS = 3  # attempts for a cell whose process dies
 _PATIENCE = 2.0  # seconds between checks of the pool while no cell ends
 
 
@@ -53,10 +53,10 @@ class RunSummary:
     finished: int  # cells run now
     found: int  # cells that were there already
     failed: tuple[Cell, ...]  # cells that failed
-    notes: tuple[str, ...]  # of files that were set aside
-    seconds: float  # that the run took
+    notes: tuple[str, ...]  # notes on files that were set aside
+    seconds: float  # the duration of the run
     left_alone: int = 0  # cells in the folder that the study does not ask for
-    used: int = 0  # stored cells with runs that it asks for; in a study that has grown, perhaps in part
+    used: int = 0  # stored cells with runs that it asks for, perhaps only some of their runs if the study has grown
     causes: dict[str, int] = field(default_factory=dict)  # reasons of failures, each with its number of cells
 
 
@@ -78,12 +78,12 @@ def run(
         out: the folder of the results; it is created, or resumed.
         executor: any `concurrent.futures.Executor`, such as `distributed.Client(address).get_executor()`. By default a
             pool of local processes.
-        workers: how many local processes; by default one per core, or a single one for a GPU.
+        workers: the number of local processes; by default one per core, or a single one for a GPU.
         cell_timeout: seconds that a cell may take before it fails, so that a learner that hangs does not block others.
-        quiet: no progress.
-        command: the command to note in the folder's log of runs.
-        rehearse: try learners, games, noises and metrics of your files first, for a few rounds. One that fails by an
-            error in its file is rejected, before anything is run.
+        quiet: do not show progress.
+        command: the command to record in the folder's log of runs.
+        rehearse: first try the learners, games, noises and metrics of your files for a few rounds. If an error in its
+            file makes one fail, it is rejected before anything is run.
 
     A cell that fails is recorded with its traceback and does not stop the others; the next run tries it again.
 
@@ -95,9 +95,9 @@ def run(
     (2, ())
     """
     if executor is None and processes.starts_as_worker():
-        raise SystemExit(1)  # the parent says what to do: once, and without the traceback of every worker
+        raise SystemExit(1)  # the parent reports what to do: once, and without the traceback of every worker
     if workers is None and any(cell.device == "cuda" for cell in study.cells):
-        workers = 1  # they would share one GPU
+        workers = 1  # several would share one GPU
     if cell_timeout is not None and not 0 < cell_timeout <= processes.MOST_SECONDS:
         accepted = f"seconds above 0, at most {processes.MOST_SECONDS:,}. Leave it out for no limit"
         raise InputError(f"cell_timeout is {cell_timeout:g}; accepted: {accepted}.")
@@ -134,7 +134,7 @@ def run(
             with Progress(plan.found + len(todo), plan.found, sum(works.values()), quiet, counter) as progress:
                 for cell, outcome in _outcomes(works, todo, executor, workers, cell_timeout, counter):
                     if isinstance(outcome, CellFile) and outcome.digest != digests[cell]:
-                        reason = "a file that it names changed while it ran, or is another one there; run again."
+                        reason = "a file that it names changed while it ran, or differs on the worker; run again."
                         outcome = Failure(reason, reason)
                     if isinstance(outcome, CellFile):
                         store.keep(outcome)
@@ -148,7 +148,7 @@ def run(
                     progress.done(cell.rounds * len(cell.seeds), works[cell], failed=isinstance(outcome, Failure))
             stopped = False
         finally:
-            files = plan.stored + len(plan.todo)  # in the folder when all is done
+            files = plan.stored + len(plan.todo)  # in the folder when all cells are done
             if finished or store.log.planned() not in (0, files):
                 seconds = time.perf_counter() - started
                 used = None if executor else workers or processes.cores()
@@ -182,7 +182,7 @@ def _check_usable(cells: Iterable[Cell]) -> None:
 
 
 def _shared_counter(cells: int) -> Any:
-    """Return an array in which local processes note the work done of each cell; None if the system has no room."""
+    """Return an array in which local processes record the work done on each cell; None if there is no shared memory."""
     with suppress(OSError):
         return multiprocessing.get_context("spawn").RawArray("d", cells)
     return None
@@ -196,8 +196,8 @@ def _outcomes(
     seconds: float | None,
     counter: Any,
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
-    """The cells with their outcomes, as they are done."""
-    if executor is not None:  # whose workers may be in another folder
+    """Yield the cells with their outcomes, as they are done."""
+    if executor is not None:  # its workers may run in another folder
         futures = {executor.submit(play, cell.absolute(), seconds, works[cell]): cell for cell in cells}
         yield from _completed(futures, seconds)
     elif not _can_travel(cells):
@@ -216,13 +216,13 @@ def _outcomes(
                     }
                     for cell, outcome in _completed(futures, seconds, pool, stacks, counter):
                         if isinstance(outcome, Failure) and outcome.cause == processes.CRASHED and attempt < _ATTEMPTS:
-                            crashed.append(cell)  # its process may have been killed for no fault of the cell
+                            crashed.append(cell)  # its process may have been killed through no fault of the cell
                         else:
                             finished += 1
                             yield cell, outcome
                 cells = [*crashed, *futures.values()]
                 if not (crashed or finished or pool.stalled):
-                    break  # no process has even begun: to try again would take as long, and end in the same way
+                    break  # no process has even begun: another attempt would take as long, and fail in the same way
                 attempt += not (pool.stalled and finished)
             if cells:
                 raise LostError(
@@ -260,7 +260,7 @@ def _completed(
                 outcome = future.result()
             except CancelledError:
                 raise LostError("the workers no longer answer; finished cells are kept. Start them again.") from None
-            except Exception as error:  # of the executor: what a cell raises comes back as a Failure
+            except Exception as error:  # raised by the executor: an error in a cell is returned as a Failure
                 if pool is not None and not pool.active:
                     futures[future] = cell
                     return
@@ -277,10 +277,10 @@ def _completed(
 
 
 def _can_travel(cells: Iterable[Cell]) -> bool:
-    """Return False if a cell has an object whose class no other process can import: that of a notebook or a script."""
+    """Return False if a cell has an object whose class is in a notebook or a script: no other process can import it."""
     try:
         return all(b"__main__" not in bytes(ForkingPickler.dumps(cell.objects)) for cell in cells if cell.objects)
-    except Exception:  # of user code
+    except Exception:  # raised by user code
         return False
 
 
@@ -288,7 +288,7 @@ def warm_up(cells: Iterable[Cell], shapes: Shapes | None = None) -> None:
     """Compile the kernels of cells into the cache, once for all workers; games of unknown shapes are built."""
     compile_normals()
     for name in {cell.game for cell in cells}:
-        with suppress(Exception):  # a game that cannot be read: the run itself reports it
+        with suppress(Exception):  # a game that cannot be read is reported by the run itself
             shape = (shapes or {}).get(name) or parse_game(name).shape
             for own, many_ties in product({*shape[1:]}, (False, True)):
                 compile_kernels((own, math.prod(shape) // own), many_ties)

@@ -36,9 +36,9 @@ from coebl.study.errors import Mistake, Place
 Entry = tuple[Place, Any]  # a spec or an object, with its place
 Players = tuple[str, ...]  # canonical specs of the learners, one per seat
 
-GENERAL_SUM_METRICS = ("payoff", "swap_regret", "nash_conv", "welfare")  # by default, of games that are not zero-sum
+GENERAL_SUM_METRICS = ("payoff", "swap_regret", "nash_conv", "welfare")  # the defaults for games that are not zero-sum
 
-MOST = MOST_IN_GRID  # also of the match-ups and cells of a study
+MOST = MOST_IN_GRID  # also the limit for the match-ups and cells of a study
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit integers
 _SEED_KEYS = {"first": (0, _MOST_SEED - MOST_SEEDS), "count": (1, MOST_SEEDS)}  # with their ranges
 _SEEDS_PER_CELL = {"cpu": 50, "cuda": 1000}  # a GPU is idle with fewer
@@ -82,7 +82,7 @@ def _fits(pattern: str, value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(pattern, value, re.DOTALL) is not None
 
 
-_IS_VALID: dict[str, Callable[[Any], bool]] = {  # of keys whose value is used as it is
+_IS_VALID: dict[str, Callable[[Any], bool]] = {  # checks of the keys whose values are used unchanged
     "name": lambda value: _fits(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", value),
     "title": lambda value: _fits(r"[^\x00-\x1f\x7f]{1,200}", value),
     "description": lambda value: _fits(r".+", value),
@@ -96,7 +96,7 @@ _IS_VALID: dict[str, Callable[[Any], bool]] = {  # of keys whose value is used a
 
 
 def _repair(value: Any, kind: type) -> str:
-    """Return how to make an object of a kind from the value given in its place; empty if that is not clear."""
+    """Return advice on making an object of a kind from the value given in its place; empty if there is none."""
     if isinstance(value, type) and issubclass(value, kind):
         return f" Make one: {value.__name__}()."
     if kind is NamedGame and isfunction(value):
@@ -107,7 +107,7 @@ def _repair(value: Any, kind: type) -> str:
 
 
 class _PlayedGame(NamedTuple):
-    """How a part plays one of its games."""
+    """The metrics and match-ups of a part on one of its games."""
 
     metrics: tuple[str, ...]
     match_ups: Mapping[Players, Place]
@@ -117,16 +117,16 @@ class _PlayedGame(NamedTuple):
 class Build:
     """The contents of a study, read part by part: the top level sets the defaults of a part.
 
-    After a mistake the methods return a harmless value: no study is made of it.
+    After a mistake the methods return a harmless value, since no study will be made.
     """
 
     def __init__(self, contents: dict[str, Any], folder: Path | None = None) -> None:
         self.mistakes: dict[Mistake, None] = {}
-        self.files: dict[str, Path] = {}  # that it names, by these names
-        self._folder = folder or Path()  # that files are relative to
-        self._file_names: dict[str, Path] = {}  # by which results identify them
+        self.files: dict[str, Path] = {}  # the files that it names, by name
+        self._folder = folder or Path()  # file names are relative to it
+        self._file_names: dict[str, Path] = {}  # the names that identify files in results
         self._objects: dict[str, Any] = {}  # by the names that represent them in specs
-        self._shapes: dict[str, tuple[int, ...]] = {}  # of the games, so that nothing has to build them again
+        self._shapes: dict[str, tuple[int, ...]] = {}  # of the games, so that they are not built again
         self._noises: dict[str, str] = {}  # the default noise of each game, by its name in results
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
         self._custom_metrics: dict[str, tuple[type[Metric], str]] = {}  # in files, with the first of equivalent specs
@@ -134,13 +134,13 @@ class Build:
         self._begin((), contents, contents)
 
     def _begin(self, place: Place, own: dict[str, Any], table: dict[str, Any]) -> None:
-        """Begin to read a part: its keys, with and without those of the top level."""
+        """Start reading a part: its keys, without and with those of the top level."""
         self._place, self._own, self._table = place, own, table
         self._learners: dict[str, tuple[Learner, Place]] = {}  # by canonical spec, with the place that first names it
         self._found: dict[int, dict[Players, Place]] = {}  # the match-ups, by the number of seats
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a study; they are of no use if there are mistakes."""
+        """Return the fields of a study; they are meaningless if there are mistakes."""
         contents = self._own
         self._check_keys(ACCEPTED, ("name",) if "parts" in contents else ("name", *_REQUIRED))
         fields: dict[str, Any] = {key: self._plain(key, "") for key in ("name", "title", "description")}
@@ -180,20 +180,20 @@ class Build:
                 self._add(self._place, f"there is no key {key!r}{where}; accepted: {ACCEPTED[key]}. Add it.")
 
     def _add(self, place: Place, message: str) -> None:
-        """Note a mistake, once."""
+        """Record a mistake, once."""
         self.mistakes.setdefault(Mistake(place, message))
 
     @contextmanager
     def _noting(self, place: Place) -> Iterator[None]:
-        """Note an error in the block, perhaps of user code, as a mistake."""
+        """Record an error in the block, perhaps of user code, as a mistake."""
         try:
             yield
         except Exception as error:
             self._add(place, reason_of(error))
 
     def _reject(self, place: Place, value: Any, accepted: str, repair: str = "") -> None:
-        """Note that a value is not accepted."""
-        shown = str(value).lower() if isinstance(value, bool) else shorten(value)  # as TOML has it
+        """Record that a value is not accepted."""
+        shown = str(value).lower() if isinstance(value, bool) else shorten(value)  # as in TOML
         self._add(place, f"this is {shown}; accepted: {accepted}.{repair}")
 
     def _reject_key(self, key: str) -> None:
@@ -219,7 +219,7 @@ class Build:
         until = None
         with self._noting(self._place_of("until")):
             until = str(Until.parse(self._table["until"])) if "until" in self._table else None
-        ending = search or ("until" if until else "")  # which makes runs differ in length
+        ending = search or ("until" if until else "")  # the reason why runs differ in length
         record = self._plain("record", "last" if ending else "log")
         if ending and record != "last":
             self._reject(self._place_of("record"), record, f'"last" with {ending}, the end of each run')
@@ -236,7 +236,7 @@ class Build:
             return
         played, by_seats = self._check_games(games, metrics, rounds, device)
         self._check_match_ups(by_seats or [_ANY_GAME], clean)
-        others = sum(len(game.match_ups) - len(pairs) for game in played.values())  # of games with more seats
+        others = sum(len(game.match_ups) - len(pairs) for game in played.values())  # in games with more seats
         if not self._count_cells(1, cells_per_match * others):
             return
         for name, game in played.items():
@@ -248,7 +248,7 @@ class Build:
                 yield cell
 
     def _count_cells(self, games: int, cells_per_game: int) -> bool:
-        """Add the cells of games to those of the study; return False, and note a mistake, if they become too many."""
+        """Add the cells of games to those of the study; if there are too many, record a mistake and return False."""
         self._cell_count += games * cells_per_game
         if self._cell_count > MOST:
             self._add(
@@ -259,7 +259,7 @@ class Build:
         return self._cell_count <= MOST
 
     def _plain(self, key: str, default: Any) -> Any:
-        """Return the value of a key that is used as it is; the default if it is missing or not accepted."""
+        """Return the value of a key, unchanged; the default if it is missing or not accepted."""
         value = self._table.get(key, default)
         if key not in self._table or _IS_VALID[key](value):
             return value
@@ -322,7 +322,7 @@ class Build:
         return entries
 
     def _made(self, entries: Iterable[Entry], parse: Callable[[str], Any], names: Any) -> dict[str, tuple[Any, Place]]:
-        """Return the objects of entries and their places, by canonical spec; invalid ones are noted as mistakes."""
+        """Return the objects of entries and their places, by canonical spec; invalid ones are recorded as mistakes."""
         made: dict[str, tuple[Any, Place]] = {}
         for place, entry in entries:
             with self._noting(place):
@@ -331,8 +331,8 @@ class Build:
         return made
 
     def _keep(self, spec: str, value: Any, names: Any = None) -> str:
-        """Return the spec, and keep an object that no other process can make from it: it is in no package or file."""
-        with suppress(InputError):  # with an operator that is not registered, perhaps
+        """Return the spec; keep the object if no other process can make it from this: it is in no package or file."""
+        with suppress(InputError):  # perhaps from an operator that is not registered
             if names is not None and (files_in(spec) or names.known_everywhere(spec)):
                 return spec
         kept = self._objects.setdefault(spec, value)
@@ -358,7 +358,7 @@ class Build:
     # Metrics
 
     def _metrics(self, search: str | None) -> list[tuple[Place, str]]:
-        """Return the names of metrics, "all" among them; those in files with their paths."""
+        """Return the names of metrics, with "all" unexpanded, and with paths for metrics in files."""
         default = ["exploitability"] if search else list(Cell.metrics)
         place, metrics = self._place_of("metrics"), self._table.get("metrics", default)
         if metrics == "all" and not search:
@@ -376,7 +376,7 @@ class Build:
         return names
 
     def _metric(self, name: str, search: str | None) -> str:
-        """Return the canonical name of a metric; of one in a file, with its path."""
+        """Return the canonical name of a metric, with the path of its file if it has one."""
         if split_spec(name).file:
             return self._metric_in_file(name)
         if search and (name == "all" or ((metric := registered_metric(name)) and metric.cumulative)):
@@ -402,13 +402,13 @@ class Build:
         return spec_of_first
 
     def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: AnyGame) -> tuple[str, ...]:
-        """Return the metrics to take of a game, in the order of the registry, then by file: a set has one digest."""
+        """Return the metrics to measure on a game, as registered, then by file: equal sets have equal digests."""
         chosen = set[str]()
         if isinstance(game, TensorGame) and "metrics" not in self._table:
             metrics = [((), name) for name in GENERAL_SUM_METRICS]
         for place, name in metrics:
             for metric in _by_seat(METRICS.names if name == "all" else [name], game):
-                if (key, metric) not in self._reasons:  # to find out whether an equilibrium is unique takes time
+                if (key, metric) not in self._reasons:  # checking whether an equilibrium is unique takes time
                     self._reasons[key, metric] = metric_class(metric).reason_undefined(game)
                 reason = self._reasons[key, metric]
                 if reason is None:
@@ -421,7 +421,7 @@ class Build:
     # Match-ups
 
     def _match_ups(self, seats: int) -> dict[Players, Place]:
-        """Return the players of each match of a game with so many seats, each once, with the place that asks for it."""
+        """Return the players of each match of a game with this many seats, each once, with the place that names it."""
         if seats in self._found:
             return self._found[seats]
         found = self._found[seats] = {}
@@ -443,9 +443,9 @@ class Build:
         return found
 
     def _check_match_ups(self, games: Sequence[AnyGame], clean: bool) -> None:
-        """Reject learners that cannot meet, games without a match, and, if all else is right, lists that fit no game.
+        """Reject learners that cannot meet, games without a match and, if all else is right, lists that fit no game.
 
-        There is a game for each number of seats that occurs.
+        `games` has one game for each number of seats that occurs.
         """
         for game in games:
             played = _ANY_GAME if len(game.seats) == 2 else game
@@ -478,7 +478,7 @@ class Build:
     def _match_up(
         self, key: str, value: Any, place: Place, pool: list[str], seats: int
     ) -> Iterable[tuple[Place, Players]]:
-        """Return the players that one key of the table gives, for a game with so many seats."""
+        """Return the players that one key of the table gives, for a game with this many seats."""
         if key in ("pairs", "players"):
             return self._listed_players(key, value, place, seats)
         if key not in MATCH_UPS:
@@ -507,7 +507,7 @@ class Build:
         )
 
     def _listed_players(self, key: str, value: Any, place: Place, seats: int) -> Iterable[tuple[Place, Players]]:
-        """Yield the players that are listed seat by seat; a list in place of a learner is each of its entries."""
+        """Yield the players that are listed seat by seat; a list in place of a learner is expanded to its entries."""
         if not isinstance(value, list) or not any(isinstance(players, list) for players in value):
             self._reject(place, value, MATCH_UPS[key])
             return
@@ -526,7 +526,7 @@ class Build:
     def _check_games(
         self, games: list[Entry], metrics: list[tuple[Place, str]], rounds: int, device: str
     ) -> tuple[dict[str, _PlayedGame], list[AnyGame]]:
-        """Return how every game is played, by its canonical spec or its path, and a game per number of seats."""
+        """Return the metrics and match-ups of every game, by canonical spec or path, and a game per number of seats."""
         played: dict[str, _PlayedGame] = {}
         by_seats: dict[int, AnyGame] = {}
         for place, entry in games:  # built one at a time, as there may be many large ones
@@ -547,7 +547,7 @@ class Build:
         return played, list(by_seats.values())
 
     def _check_seats(self, key: str, game: AnyGame, match_ups: Iterable[Players], rounds: int) -> None:
-        """Reject learners that cannot play in a game; only the first seat of each is reported."""
+        """Reject learners that cannot play in a game; for each learner, only the first such seat is reported."""
         rejected = set()
         for seat, spec in dict.fromkeys(seating for players in match_ups for seating in enumerate(players)):
             learner, place = self._learners[spec]
@@ -569,7 +569,7 @@ class Build:
             if entry.name in GAMES or Path(entry.name).suffix:
                 raise InputError(f"a game without a spec is called {entry.name!r}; give it another name.")
             return self._keep(entry.name, entry), entry
-        split_spec(entry)  # rejects what no system function accepts
+        split_spec(entry)  # rejects strings that no system function accepts
         suffix = Path(entry).suffix.lower()
         if suffix in SUFFIXES or (suffix and is_file(str(self._folder / entry))):
             path = self._file(entry)
@@ -588,7 +588,7 @@ def one_among(one: str, other: str, seat: int, seats: int) -> Players:
 
 
 def _by_seat(metrics: Iterable[str], game: AnyGame) -> Iterator[str]:
-    """Name metrics, those about one seat for each seat of a game that is not zero-sum."""
+    """Yield the names of metrics; a metric about one seat is named for each seat of a game that is not zero-sum."""
     for name in metrics:
         metric = metric_class(name)
         if isinstance(game, TensorGame) and metric.by_seat and not split_spec(name).file:
@@ -598,7 +598,7 @@ def _by_seat(metrics: Iterable[str], game: AnyGame) -> Iterator[str]:
 
 
 def _order(metric: str, places: Mapping[str, int]) -> tuple[int, str, int]:
-    """Return the key by which metrics are sorted: as they are registered, by seat, then those in files."""
+    """Return the sort key of a metric: as registered, by seat, then those in files."""
     parts = split_spec(metric)
     if parts.name not in places:
         return len(places), without_folder(metric), 0

@@ -37,7 +37,7 @@ from coebl.study.studies import parse_toml
 
 _FOLDERS = ("cells", "failed", "set-aside")
 _STALE_SECONDS = 86_400  # a partial file this old was left behind by a process that was killed
-_SMALL = 1 << 20  # bytes of a file that is read as a whole where its end would do
+_SMALL = 1 << 20  # bytes; a smaller file is read as a whole where its end would do
 _TEXTS = ("title", "description")  # keys of a study file that no cell depends on
 
 
@@ -55,7 +55,7 @@ class Store:
         self.log = RunLog(self.folder)
         self._checked = Checked(self.folder)
         self._records: dict[str, CellRecord] = {}  # by digest
-        self._ends: dict[str, Brief] = {}  # likewise, of files that were checked in full
+        self._ends: dict[str, Brief] = {}  # likewise, for files that were checked in full
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], text: str) -> Store:
@@ -70,7 +70,7 @@ class Store:
                 raise StoreError(f"{store.folder}: the folder is read-only; use another folder, or make it writable.")
         except OSError as error:
             raise system_error(store.folder, error) from None
-        store.study()  # which must be readable
+        store.study()  # raises an error if it is not readable
         return store
 
     @classmethod
@@ -120,7 +120,7 @@ class Store:
             path = self.folder / name
             for part in (path.parent.parent, path.parent, path):
                 if part.is_symlink():
-                    raise StoreError(f"{part}: this is a link; accepted: what a run has written there. Remove it.")
+                    raise StoreError(f"{part}: this is a link, which no run has written. Remove it.")
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if not path.is_file() or path.read_bytes() != content:
@@ -172,7 +172,7 @@ class Store:
     def record(self, digest: str) -> CellRecord:
         """Return the record of a cell, read once: a file never changes under its name.
 
-        Of a file that was not checked before, or is large, only the end is read: a flipped bit may go unnoticed.
+        If a file was not checked before, or is large, only its end is read: a flipped bit may go unnoticed.
         """
         if digest not in self._records:
             path = self.path(digest)
@@ -204,14 +204,14 @@ class Store:
         return data, brief
 
     def remember(self) -> None:
-        """Note which files are valid, so that they need not be checked again."""
+        """Record which files are valid, so that they need not be checked again."""
         self._checked.write()
 
     def finished(self, dry: bool = False) -> set[str]:
         """Return the digests of all valid cells; every byte of every file is checked.
 
-        Damaged and foreign files in cells/ are moved to set-aside/, and `notes` lists them with the reason; `dry` moves
-        none. Files of another format are an error: they are valid, but this version of coebl does not read them.
+        Damaged and foreign files in cells/ are moved to set-aside/, and `notes` lists them with the reason; if `dry`,
+        none is moved. Files of another format are an error: they are valid, but this version of coebl cannot read them.
         """
         self.notes = []
         if not dry:
@@ -232,7 +232,7 @@ class Store:
         return valid
 
     def set_aside(self, path: Path) -> Path | None:
-        """Move a file of a cell to set-aside/, and return its new path; None if another process was quicker."""
+        """Move a file of a cell to set-aside/, and return its new path; None if another process has moved it first."""
         folder = self.folder / "set-aside"
         self._records.pop(path.stem, None)
         self._ends.pop(path.stem, None)
@@ -258,7 +258,7 @@ class Store:
             for path in (self.folder / folder).glob(".*.partial"):
                 match = PARTIAL.fullmatch(path.name)
                 if match is None or not match["name"].endswith(suffixes):
-                    continue  # not ours
+                    continue  # not written by coebl
                 with contextlib.suppress(OSError):
                     if time.time() - path.lstat().st_mtime > _STALE_SECONDS:
                         path.unlink()
@@ -297,9 +297,9 @@ class Store:
         return records
 
     def forget_failure(self, digest: str) -> None:
-        """Remove the record of a cell that is finished, or that is run in other pieces now."""
+        """Remove the record of a cell that is finished, or whose runs are now part of other cells."""
         folder = self.folder / "failed"
-        with contextlib.suppress(OSError, InputError):  # a record that stays is ignored once the cell is finished
+        with contextlib.suppress(OSError, InputError):  # a remaining record is ignored once the cell is finished
             check_way(folder, self.folder)
             for suffix in ("json", "txt"):
                 (folder / f"{digest}.{suffix}").unlink(missing_ok=True)
@@ -307,7 +307,7 @@ class Store:
     # The folder
 
     def _is_study(self) -> bool:
-        # One of our folders is enough: a user may have removed cells/, to have them run again.
+        # One of these folders is enough: a user may have removed cells/, to run them again.
         ours = any((self.folder / part).is_dir() for part in _FOLDERS)
         return ours and (self.folder / "study.toml").is_file()
 
@@ -346,7 +346,7 @@ def check_one_device(store: Store, descriptions: Iterable[Description]) -> None:
 
 
 def is_new(folder: Path) -> bool:
-    """Return True if there is nothing in a folder yet; one that cannot be read is reported by the store."""
+    """Return True if a folder is empty or does not exist; the store reports a folder that cannot be read."""
     try:
         return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
     except OSError:
@@ -354,7 +354,7 @@ def is_new(folder: Path) -> bool:
 
 
 def _reserve(folder: Path, path: Path) -> Path:
-    """Reserve a free name in the folder by an empty file (or folder, if it is for one) that a rename replaces."""
+    """Reserve a free name in the folder with an empty file (or folder, for a folder) that a rename replaces."""
     number = 0
     while True:
         target = folder / (f"{path.name}.{number}" if number else path.name)
@@ -392,7 +392,7 @@ def _plain(study: dict[str, Any]) -> str:
 
 
 class _RunLine(BaseModel, extra="allow", strict=True):
-    """The keys of a line of the log that are read again; the others are for people."""
+    """The keys of a line of the log that programs read; the others are for people."""
 
     cells: Count
     seconds: Seconds
@@ -400,21 +400,21 @@ class _RunLine(BaseModel, extra="allow", strict=True):
 
 
 class RunLog:
-    """The runs into a folder: one at a time, and a log of those that have ended."""
+    """The runs of a folder: a lock that allows one at a time, and a log of those that have ended."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock the folder for one run, so that no other does the same work; the lock ends with the process."""
+        """Lock the folder for one run, so that no other run does the same work; the lock ends with the process."""
         path = self.folder / ".running"
         if path.is_symlink():
             raise StoreError(f"{path} is a symbolic link; remove it.")
         filelock = require("filelock")
 
         def sign(handle: int) -> None:
-            if os.fstat(handle).st_nlink == 1:  # otherwise another file has this name now
+            if os.fstat(handle).st_nlink == 1:  # otherwise the file was replaced
                 os.truncate(handle, 0)
                 os.pwrite(handle, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
 
@@ -431,7 +431,7 @@ class RunLog:
             yield
 
     def add(self, cells: int, seconds: float, **more: object) -> None:
-        """Add a line on a run that made some cells; the log is for people, and nothing depends on it."""
+        """Add a line about a run that made some cells; the log is for people, and nothing depends on it."""
         line = {"ended": now(), "cells": cells, "seconds": round(seconds, 1), **more}
         path = self.folder / "runs.jsonl"
         if path.exists() and not path.is_file():

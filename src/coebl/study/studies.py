@@ -1,7 +1,7 @@
 """A study: many matches over many seeds, built from objects and specs in Python, or read from a TOML file.
 
 A mistake in a file is reported with its line; in Python, with the argument. Keys at the top level of a file hold for
-the whole study. With tables [[parts]] they are defaults, and each part may set its own: the cells of the study are
+the whole study. With tables [[parts]] they are defaults, and each part may override them: the cells of the study are
 those of all parts, each once.
 
 A results folder keeps the files that a study names under a digest of their content, `files/DIGEST/NAME`, and a study
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _MATCH_UPS = {key.replace("-", "_"): key for key in MATCH_UPS}  # arguments of `Study` to keys of a file
 _SPECS = ("games", "learners", "noise", "metrics", "match-ups", "parts")  # keys that may name files
-_PROSE = re.compile(r"(title|description)[ \t]*=[ \t]*\Z")  # before a string that is no spec
+_PROSE = re.compile(r"(title|description)[ \t]*=[ \t]*\Z")  # before a string that is not a spec
 _MANY_DOTS = re.compile(  # tomllib is slow with these
     r"""(?:^|[{,])[ \t\[]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){50}""", re.MULTILINE
 )
@@ -73,25 +73,25 @@ class Study:
     processes can import.
 
     Args:
-        name: letters, digits, - _ and ., as the key of a study file.
+        name: letters, digits, - _ and ., as for the key of a study file.
         games: specs, files, or `Game` and `TensorGame` objects; one without a spec goes by its name.
         learners: specs or `Learner` objects.
-        rounds: of every run.
-        seeds: how many, or a list, or a mapping with first and count.
-        self_play: True for every learner against itself, in all seats, or a list of learners. Without any of these
-            five, every learner plays against every learner, itself included.
+        rounds: the rounds of every run.
+        seeds: their number, or a list, or a mapping with first and count.
+        self_play: True for every learner against itself, in all seats, or a list of learners. Without self_play,
+            all_pairs, one_against_all, pairs and players, every learner plays against every learner and itself.
         all_pairs: True for every ordered pair of different learners, or a list of learners. In a game with more than
             two seats: each learner in each seat, with copies of each other learner in all other seats.
-        one_against_all: a learner, or several, in the last seat against every other one in all other seats.
+        one_against_all: a learner, or several, in the last seat, against each other learner in all other seats.
         pairs: pairs of learners, (row, column), for games with two seats.
-        players: tuples with a learner for each seat, for games with so many seats; a list of learners in a place is
-            each of them.
-        noise: a noise or several; by default that of each game.
+        players: tuples with a learner for each seat, for games with that many seats; a list in place of a learner
+            stands for each of its learners.
+        noise: a noise or several; by default the noise of each game.
         until: a condition that ends a run, see `coebl.simulate`; the results have the metric hitting_time.
         record: the rounds at which metrics are kept, see `coebl.simulate`; by default "log", or "last" with until.
         metrics: names, or file.py:Name; or "all".
-        keep: ["policies"] for a replay on the page: those of the first seed at a few hundred rounds, on games with a
-            matrix of at most 16 actions per player.
+        keep: ["policies"] for a replay on the page: the policies of the first seed at a few hundred rounds, on games
+            with a matrix of at most 16 actions per player.
         seeds_per_cell: seeds that are run and stored together.
         device: "cpu" or "cuda".
         parts: mappings with the arguments that differ from part to part; the cells are those of all parts, each once.
@@ -106,14 +106,14 @@ class Study:
     (8, None)
     """
 
-    name: str  # of the study
+    name: str  # the name of the study
     cells: tuple[Cell, ...]  # the cells to run
-    text: str  # the study as a file, to be kept with the results: it refers to the files that are kept there
+    text: str  # the study as a file, to be kept with the results: it refers to the kept copies of its files
     title: str = ""
     description: str = ""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)  # of its games
     noises: Mapping[str, str] = field(default_factory=dict)  # the default noise of each game, by its name in results
-    files: Mapping[str, bytes] = field(default_factory=dict)  # that it names: path in the results folder to content
+    files: Mapping[str, bytes] = field(default_factory=dict)  # its files: path in the results folder to content
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Study:
         self.__dict__.update(fields, text=kept, files=files)
 
     def with_(self, **changes: Any) -> Study:
-        """Return a copy with changes of some fields, which are not checked again."""
+        """Return a copy with some fields changed; the changes are not checked."""
         study = copy(self)
         study.__dict__.update(changes)
         return study
@@ -163,8 +163,8 @@ class Study:
         """Run the study into a folder, see `coebl.study.run`.
 
         Args:
-            folder: of the results; it is created, or continued.
-            **options: those of `coebl.study.run`.
+            folder: the folder of the results; it is created, or continued.
+            **options: the options of `coebl.study.run`.
         """
         from coebl.study.runner import run
 
@@ -179,7 +179,7 @@ class Study:
         return list(dict.fromkeys(MatchName(cell.game, *cell.players) for cell in self.cells))
 
     def select(self, matches: Iterable[MatchName], seeds: int | None = None) -> Study:
-        """Return the study with fewer cells: those of these matches, and of seeds that are all below a number.
+        """Return the study with fewer cells: those of the given matches whose seeds are all below a number.
 
         The cells keep their order and their seeds, so a run of the whole study finds the cells of a selection.
 
@@ -218,8 +218,8 @@ def read_study(path: str | os.PathLike[str], device: Device | None = None) -> St
     """Return the study in a file.
 
     Args:
-        path: of the file. Files that it names are relative to its folder.
-        device: to use in place of the one in the file.
+        path: the path of the file. Files that it names are relative to its folder.
+        device: the device to use in place of the one in the file.
 
     >>> study = read_study("study.toml")
     >>> study.name, study.matches()
@@ -239,7 +239,7 @@ def read_study(path: str | os.PathLike[str], device: Device | None = None) -> St
 def parse_study(text: str, where: str = "study.toml", device: Device | None = None) -> Study:
     """Return the study that the text of a file describes. Files that it names are relative to the file `where`.
 
-    A device replaces the one in the text.
+    If a device is given, it replaces the one in the text.
 
     >>> study = parse_study(EXAMPLE)
     >>> len(study.cells)
@@ -282,7 +282,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
             raise RecursionError
         return tomllib.loads(text)
     except RecursionError:
-        raise InputError(f"{where}: this is not TOML that can be read: it is nested too deep.") from None
+        raise InputError(f"{where}: this TOML cannot be read: it is nested too deep.") from None
     except ValueError as error:
         if Path(where).suffix not in ("", ".toml"):
             raise InputError(
@@ -293,7 +293,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         if place == "end of document":
             lines = text.rstrip("\n").split("\n")
             place = f"line {len(lines)}, column {len(lines[-1]) + 1}"
-        # by far the most frequent mistake, which tomllib does not name
+        # by far the most frequent mistake, which tomllib does not explain
         repair = " Strings need quotes, and true and false are lower case." if reason == "Invalid value" else ""
         raise InputError(f"{where}{', ' if place else ''}{place}: this is not TOML: {reason}.{repair}") from None
 
@@ -315,8 +315,8 @@ def key_lines(text: str) -> dict[Place, int]:
     {('p',): 1, ('p', 0): 1, ('p', 0, 'x'): 2, ('p', 1): 3, ('p', 1, 'q'): 4}
     """
     lines: dict[Place, int] = {}
-    tables: dict[Place, int] = {}  # of every array of tables, the index of the last one
-    tokens: list[tuple[str, int]] = []  # with their lines, the next one last
+    tables: dict[Place, int] = {}  # the index of the last table in every array of tables
+    tokens: list[tuple[str, int]] = []  # with their lines, in reverse order
     line = 1
     for match in _TOKEN.finditer(text):
         if not match[0].startswith("#"):
@@ -334,7 +334,7 @@ def key_lines(text: str) -> dict[Place, int]:
             key += "" if token in "[]" else token
         del tokens[-1:]
         names = []
-        inner: Any = tomllib.loads(f"{key} = 0")  # which reads quotes, escapes and dots
+        inner: Any = tomllib.loads(f"{key} = 0")  # parses quotes, escapes and dots
         while isinstance(inner, dict):
             [(name, inner)] = inner.items()
             names.append(name)
@@ -388,14 +388,14 @@ def key_lines(text: str) -> dict[Place, int]:
 
 
 def with_device(text: str, contents: Mapping[str, Any]) -> str:
-    """Return the text of a study with the device of its contents, so that the kept text names where it was run."""
+    """Return the text of a study with the device of its contents, so that the kept text names the device used."""
     line = f'device = "{contents["device"]}"'
     changed, count = re.subn(r"^device[ \t]*=.*$", line, text, count=1, flags=re.MULTILINE)
     return _verified(changed if count else f"{line}\n{text}", contents)
 
 
 def _verified(text: str, contents: Mapping[str, Any]) -> str:
-    """Return a text if it has these contents; otherwise one that has, without comments."""
+    """Return a text if it has these contents; otherwise return the contents as TOML, without comments."""
     with suppress(tomllib.TOMLDecodeError):
         if tomllib.loads(text) == contents:
             return text
@@ -403,10 +403,10 @@ def _verified(text: str, contents: Mapping[str, Any]) -> str:
 
 
 def keep_files(text: str, named: Mapping[str, Path]) -> tuple[str, dict[str, bytes]]:
-    """Return a study's text that refers to the kept files, and these files: paths in the results folder to contents."""
+    """Return a study's text that refers to the kept files, and these files: path in the results folder to content."""
     targets, contents = {}, {}
     for name, path in named.items():
-        with suppress(OSError):  # it is gone again: the run will report it
+        with suppress(OSError):  # the file has gone: the run will report it
             content = read_whole(path, None)
             targets[name] = f"files/{hashlib.sha256(content).hexdigest()[:12]}/{path.name}"
             contents[targets[name]] = content

@@ -1,9 +1,8 @@
 """Worker processes: they play cells, and return the files of the results or the failures.
 
-The pool is pebble's: a worker that dies fails its cell, and no other. Four details are added here, since a user would
-miss them: a cell that is late is interrupted where it is, so that the message names the function that hangs;
-interrupts are left to the parent from the first moment of a process; a worker ends with its parent; and a pool that a
-killed worker has blocked is replaced.
+The pool is pebble's: if a worker dies, only its cell fails. Four features are added here: a late cell is interrupted
+where it is, so that the message names the function that hangs; interrupts are left to the parent from the first moment
+of a process; a worker ends with its parent; and a pool that a killed worker has blocked is replaced.
 """
 
 from __future__ import annotations
@@ -41,16 +40,16 @@ from coebl.study.errors import ClusterError
 
 CRASHED = "its process was killed, ran out of memory, or crashed in compiled code."
 MOST_SECONDS = 10**7  # the largest time limit of a cell: timers have limits
-_GRACE = 1.0  # seconds after which a cell that does not heed its interruption is ended
-_ROUNDS = 5  # of a rehearsal
-_TRIES = 3  # cells in which user code is rehearsed; code that fails only in some of them is run
-_REHEARSAL = 10.0  # seconds that a try may take
+_GRACE = 1.0  # seconds after which a cell that does not respond to its interruption is ended
+_ROUNDS = 5  # rounds of a rehearsal
+_TRIES = 3  # cells in which user code is rehearsed; code that fails in only some of them is still run
+_REHEARSAL = 10.0  # seconds that a rehearsal may take
 _STALL = 20.0  # seconds without progress after a worker died, after which the pool is replaced
 _ANSWER = 10  # seconds within which the scheduler of a cluster has to answer
 
 
 class Failure(NamedTuple):
-    """The reason why a cell has no result, in plain strings, which reach the parent after any error."""
+    """The reason why a cell has no result, in plain strings, which can be sent to the parent after any error."""
 
     cause: str  # on one line
     traceback: str
@@ -58,7 +57,7 @@ class Failure(NamedTuple):
 
 
 class EnoughError(BaseException):
-    """Enough rounds of a match have been played, to try or to measure it."""
+    """Enough rounds of a match have been played to try or to measure it."""
 
 
 class LateError(BaseException):
@@ -74,31 +73,31 @@ def cores() -> int:
 
 
 def starts_as_worker() -> bool:
-    """Return True in a new process that is still importing the script of its parent: a study is run unguarded."""
+    """Return True in a new process that is still importing its parent's script: the script runs a study unguarded."""
     return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 
 class LocalPool:
     """A pool of fresh processes with one BLAS thread each, as a context: none of them outlives it.
 
-    There are as many as cores by default. They note the work done of each cell in `counter`, an array that they share.
+    By default there is one per core. They record the work done on each cell in `counter`, an array that they share.
     """
 
     def __init__(self, workers: int | None = None, counter: Any = None) -> None:
-        start_tracker()  # before the locks of the pool, which would start it unprotected
+        start_tracker()  # before the pool's locks, which would start it unprotected
         context = multiprocessing.get_context("spawn")
         self._pool = require("pebble").ProcessPool(
             workers or cores(), initializer=_begin, initargs=(counter,), context=context
         )
-        self._seen: set[int | None] = set()  # processes that were alive
-        self._lost = math.inf  # when one was missing first
+        self._seen: set[int | None] = set()  # processes that have been alive
+        self._lost = math.inf  # the time when a process was first missing
         self.stalled = False
 
     def check(self, last: float) -> bool:
-        """Return False if no call will end any more; `last` is the monotonic time of the last progress.
+        """Return False if no further call will end; `last` is the monotonic time of the last progress.
 
-        Either all processes died before they took a call, or one was killed as it held the lock of the pool's queue:
-        a process is missing, and then there is no progress.
+        Either all processes died before they took a call, or one was killed while it held the lock of the pool's
+        queue: a process is missing, and there is no progress since.
         """
         alive = {process.pid for process in multiprocessing.active_children()}
         if self._seen - alive:
@@ -132,7 +131,7 @@ class LocalPool:
 def start_tracker() -> None:
     """Start Python's process that removes semaphores, so that it survives Ctrl-C and the end of a terminal.
 
-    It inherits that SIGHUP is blocked. This process must not ignore it meanwhile: it would be lost.
+    It inherits the blocked SIGHUP. Meanwhile this process must not ignore SIGHUP: the signal would be lost.
     """
     if not _in_main_thread() or not hasattr(signal, "pthread_sigmask"):
         return
@@ -147,7 +146,7 @@ def start_tracker() -> None:
 def _interrupts_deferred() -> Iterator[None]:
     """Block interrupts for processes and threads that are started in the block; deliver them to the parent at its end.
 
-    A process that is interrupted as it starts would print a traceback. To block signals is not enough for the parent:
+    A process that is interrupted as it starts would print a traceback. Blocking signals is not enough for the parent:
     another thread may take them, and their handlers then run in the main thread.
     """
     if not _in_main_thread() or not hasattr(signal, "pthread_sigmask"):
@@ -167,7 +166,7 @@ def _interrupts_deferred() -> Iterator[None]:
             signal.raise_signal(came[0])
 
 
-_counter: Any = None  # the work done of each cell, shared with the parent
+_counter: Any = None  # the work done on each cell, shared with the parent
 
 
 def _begin(counter: Any) -> None:
@@ -194,9 +193,9 @@ def _begin(counter: Any) -> None:
 def play(
     cell: Cell, seconds: float | None = None, work: float = 0.0, stack: str | None = None, slot: int = 0
 ) -> CellFile | Failure:
-    """Run a cell, and note in its slot of the shared counter how much of its `work` is done.
+    """Run a cell, and record in its slot of the shared counter how much of its `work` is done.
 
-    A cell that takes longer than `seconds` is interrupted; where a worker is a thread, between its rounds. A process
+    A cell that takes longer than `seconds` is interrupted, between its rounds if the worker is a thread. A process
     whose cell does not respond to the interruption ends, and writes its stack to the file `stack`.
     """
     if seconds is not None:
@@ -216,7 +215,7 @@ def play(
 
 @cache
 def _load_modules() -> None:
-    """Import the modules that a cell needs, so that this does not count as time of the first one."""
+    """Import the modules that a cell needs, so that the import does not count as time of the first cell."""
     Cell("rps", ("ucb", "exp3"), rounds=2, seeds=(0,)).run()
 
 
@@ -274,7 +273,7 @@ def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure
     files = _user_files(cell)
     if isinstance(error, LateError):
         codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
-        # the line within a function is chance; with its first line, equal causes are counted as one
+        # the line within a function is arbitrary; with its first line instead, equal causes are counted as one
         places = [
             f"{name}, {code.co_name} at line {code.co_firstlineno}"
             for code in codes
@@ -295,14 +294,14 @@ def failure_of_process(cell: Cell, seconds: float | None, stack: str) -> Failure
     text = Path(stack).read_text("utf-8", "replace") if Path(stack).exists() else ""
     files, cause = _user_files(cell), CRASHED
     if text:
-        calls = re.findall(r'^ +File "(.*)", line (\d+) in (.*)$', text, re.MULTILINE)  # the last one first
+        calls = re.findall(r'^ +File "(.*)", line (\d+) in (.*)$', text, re.MULTILINE)  # innermost call first
         named = ((files.get(Path(file).resolve()), function, line) for file, line, function in reversed(calls))
         cause = _late(cell, seconds, [f"{name}, {function}, line {line}" for name, function, line in named if name])
     return Failure(cause, f"{cause}\n{text}")
 
 
 def _late(cell: Cell, seconds: float | None, places: list[str]) -> str:
-    """Return the cause of a late cell: the last of the user's functions that were running, or the players."""
+    """Return the cause of a late cell: the innermost of the user's functions that were running, or the players."""
     place = places[-1] if places else " v ".join(cell.players)
     return f"{place}: it took longer than {seconds:g} s; raise --cell-timeout, or fix the learner."
 
@@ -327,7 +326,7 @@ def user_cells(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
 
 
 def check_user_code(tries: dict[str, list[Cell]]) -> None:
-    """Play the first rounds of these cells; reject user code that fails in all of its cells by an error in its file."""
+    """Play the first rounds of these cells; reject user code if errors in its file make all of its cells fail."""
     for spec, cells in tries.items():
         causes = []
         for cell in cells:
@@ -344,9 +343,9 @@ def _rehearse_apart(cell: Cell) -> Failure | None:
     if sys.platform != "linux" or not _in_main_thread():
         return _rehearse(cell)
     pebble = require("pebble")
-    fork = multiprocessing.get_context("fork")  # a fresh process would take a second to import what it needs
+    fork = multiprocessing.get_context("fork")  # a fresh process would take a second for its imports
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, none of which the copy needs
+        warnings.simplefilter("ignore", DeprecationWarning)  # about threads, none of which the copy needs
         future = pebble.concurrent.process(timeout=_REHEARSAL + _GRACE, mp_context=fork)(_rehearse)(cell)
         try:
             failure: Failure | None = future.result()
@@ -377,18 +376,18 @@ def _rehearse(cell: Cell) -> Failure | None:
 
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """The workers of the Dask cluster at an address, as an executor."""
+    """Yield an executor on the workers of the Dask cluster at an address."""
     if not address.strip():
         raise ClusterError("--dask is empty; accepted: the address of a scheduler, such as tcp://127.0.0.1:8786.")
     client: Any = None
     distributed = require("distributed")
     logged = logging.root.manager.disable
-    logging.disable()  # the library logs at length about a cluster that is gone; one line reports it
+    logging.disable()  # the library logs at length about a lost cluster; here one line reports it
     try:
         _knock(address)
         client = distributed.Client(address, timeout=_ANSWER)
         yield client.get_executor()
-    except Exception as error:  # a server that is no scheduler may lead to any of them
+    except Exception as error:  # a server that is not a scheduler may cause any error
         if client is not None:
             raise
         raise ClusterError(
@@ -405,7 +404,7 @@ def _knock(address: str) -> None:
     scheme, _, rest = address.rpartition("://")
     host, _, port = rest.rpartition(":")
     if scheme not in ("", "tcp") or not host or not port.isdigit():
-        return  # the client handles the others
+        return  # the client handles other addresses
     with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER) as connection:
         connection.settimeout(_ANSWER)
         if not connection.recv(1):
