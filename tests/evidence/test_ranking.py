@@ -86,7 +86,7 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
         (1, "c", 1, 0, 1),
         (1, "d", 0, 1, 0),
     ]  # "e" met nobody
-    assert str(Ranking("regret", order, found, [])) == "a, b, c and d share the first place of 4 learners."
+    assert str(Ranking("regret", order, found, [])) == "a, b, c and d share the first place among 4 learners."
     found = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=2", "b", 1)]
     order = ranked(["a:c=1", "a:c=2", "b"], found)
     assert [(one.rank, one.learner) for one in order] == [(1, "a:c=2"), (2, "b"), (0, "a:c=1")], "only its own setting"

@@ -151,7 +151,7 @@ class TestPairedDifference:
             ([1.0, 2.0], [1.0, 2.0], None, "seeds is missing"),
             ([1.0, 2.0], [1.0], [1, 2], "a has 2 numbers, b has 1, seeds has 2"),
             ([1.0, 2.0], [1.0, 2.0], [1], "seeds has 1"),
-            ([1.0, 2.0], [1.0, 2.0], [0, 0], "more than once 0"),
+            ([1.0, 2.0], [1.0, 2.0], [0, 0], "seeds repeats 0"),
             ({1: 1.0}, {1: 1.0}, [1], "leave it out"),
             ({1: 1.0}, [1.0], None, "two mappings or two arrays"),
             ({1: 1.0, 2: math.nan}, {1: 1.0, 2: 1.0}, None, r"a\[1\] is nan"),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Side = Literal["above", "below"]
 
 SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of a square root is 0.5, of a line 1
-TOLERANCE = 0.1  # the largest relative distance of a mean from the number that it is stated to be
+TOLERANCE = 0.1  # the largest relative distance of a mean from its stated value
 _OTHER: dict[Side, Side] = {"above": "below", "below": "above"}
 
 
@@ -72,14 +72,14 @@ class Sample(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """A match without the data that a check needs, and why; an empty reason means that the match was not played."""
+    """A match without the data that a check needs, with the reason, which is empty if the match was not played."""
 
     pairing: MatchName
     reason: str
 
 
 class Reader:
-    """Reads samples from results, each match once for all metrics, and only some seeds if these are given."""
+    """A reader of samples from results: each match once for all metrics, with all seeds or only those given."""
 
     def __init__(self, results: Results, metrics: Iterable[str], seeds: Collection[int] | None = None) -> None:
         self._results = results
@@ -89,7 +89,7 @@ class Reader:
         self._frame, self._runs = cache(self._read_frame), cache(self._read_runs)
 
     def read(self, samples: Sequence[Sample], metric: str) -> Floats | list[Missing]:
-        """Return the samples at the seeds that they share, sorted, (samples, seeds); or what is missing."""
+        """Return the samples at the seeds that they share, sorted, (samples, seeds); or the missing data."""
         by_seed: list[dict[int, float]] = []
         missing: list[Missing] = []
         for sample in samples:
@@ -108,10 +108,10 @@ class Reader:
         return np.array([[numbers[seed] for seed in shared] for numbers in by_seed])
 
     def _numbers(self, sample: Sample, metric: str) -> dict[int, float]:
-        """Return the number of each seed; an InputError gives the reason if there are none."""
+        """Return the number of each seed; raise an InputError with the reason if there are none."""
         rounds, seeds, values = self._runs(sample.pairing, sample.setting, metric)
         window = values[:, (sample.first <= rounds) & (rounds <= sample.last)]
-        if sample.last not in rounds:  # a shorter match has no such window, not a part of it
+        if sample.last not in rounds:  # a match that ends inside the window does not count
             raise InputError(f"round {sample.last} is not recorded")
         if not np.isfinite(window).all():
             raise InputError(f"{metric} is not finite in every run")
@@ -148,7 +148,7 @@ class Check(ABC):
     samples: tuple[Sample, ...]
     threshold: float
 
-    quantity: ClassVar[str]  # that is measured, in words
+    quantity: ClassVar[str]  # the measured quantity, in words
     relation: ClassVar[str] = "at most"  # of the quantity to the threshold, as stated
     beside: ClassVar[bool] = False  # a minor number: it decides only if nothing else does
     published: ClassVar[bool] = False  # the threshold is a number that was published
@@ -209,7 +209,7 @@ class Share(Bound):
 
         n, hits = numbers.shape[1], int(numbers[0].sum())
         p_values: dict[Side, float] = {
-            "above": 1 - float(bdtr(hits - 1, n, self.threshold)) if hits else 1.0,  # P(at least so many)
+            "above": 1 - float(bdtr(hits - 1, n, self.threshold)) if hits else 1.0,  # P(at least this many hits)
             "below": float(bdtr(hits, n, self.threshold)),
         }
         return replace(share_interval(hits, n), p_for=p_values[self.side], p_against=p_values[_OTHER[self.side]])
@@ -217,12 +217,12 @@ class Share(Bound):
 
 @dataclass(frozen=True)
 class TimesLeast(Check):
-    """The mean of a first number is at most `threshold` times the least of the means of the others.
+    """The mean of a first number is at most `threshold` times the least mean of the others.
 
     Each number is a weighted sum of as many samples as there are weights. The statement is true if it is true of every
-    other number. So the p value for it is the largest of those of the comparisons; the p value against it is that of
-    any of them, with Bonferroni's correction. The measured number is the ratio to the least mean, with Fieller's
-    interval, as if the least had not been chosen.
+    other number. So the p value for it is the largest one of the comparisons; the p value against it is the smallest
+    one, with Bonferroni's correction. The measured number is the ratio to the least mean, with Fieller's interval, as
+    if the least had not been chosen.
     """
 
     weights: tuple[float, ...]
@@ -250,9 +250,9 @@ class TimesLeast(Check):
 
 @dataclass(frozen=True)
 class TimesMedian(Check):
-    """The number of no run is more than `threshold` times the median of the runs.
+    """No run has a number of more than `threshold` times the median of the runs.
 
-    The number is a weighted sum of the samples. The statement is about these very runs, so there is nothing to test:
+    The number is a weighted sum of the samples. The statement is only about these runs, so there is nothing to test:
     its p values are 0 and 1.
     """
 
@@ -312,7 +312,7 @@ class Near(Check):
 class Largest(Check):
     """The largest of all means is among those of the first samples: the difference to the largest other is above 0.
 
-    It is if one of the first is above each of the others, and is not if one of the others is above each of the first,
+    It holds if one of the first is above each of the others, and fails if one of the others is above each of the first,
     with Bonferroni's correction for the choice. The interval is that of the difference between the two largest means,
     as if they had not been chosen.
     """
@@ -393,7 +393,7 @@ def fieller(late: Floats, early: Floats) -> tuple[float, float]:
     """Return Fieller's interval for the ratio of two positive means, paired by seed; its ends may be 0 and infinity.
 
     It contains the ratios r for which the t test does not reject that late - r early has the mean 0. They solve
-    a r² - 2 b r + c <= 0; where they are not an interval of positive numbers, the least one around them is returned.
+    a r² - 2 b r + c <= 0; if they are not an interval of positive numbers, the smallest one around them is returned.
     """
     means = np.array([late.mean(), early.mean()])
     factor = t_quantile((1 + LEVEL) / 2, len(late)) ** 2 / len(late)
@@ -403,7 +403,7 @@ def fieller(late: Floats, early: Floats) -> tuple[float, float]:
 
 
 def _ratio(numerator: float, denominator: float) -> float:
-    """Return the ratio of two numbers that are not negative; infinity if the denominator is 0."""
+    """Return the ratio of two nonnegative numbers; infinity if the denominator is 0."""
     return float(numerator / denominator) if denominator else math.inf
 
 

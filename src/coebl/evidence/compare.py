@@ -2,7 +2,7 @@
 
 Three ways are kept apart, because they ask different questions. Head to head, the two meet each other. Against common
 opponents, each meets the same third learners. In self-play, each meets itself; that is compared only by metrics about
-both players, since what one player gains there the other loses.
+both players, since one player's gain is the other's loss there.
 
 In a game that is not zero-sum, the comparison against common opponents is the one that matters: the payoff or regret of
 each learner in the same seat, with the same learners in all other seats, seed by seed. The opponents may then include
@@ -143,13 +143,13 @@ def compare(
     """Compare two learners after the last round of their matches.
 
     Args:
-        results: of a study.
+        results: the results of a study.
         a: any equivalent spec of a learner.
         b: any equivalent spec of another learner.
         metric: by default pseudo_regret, which shows who earns more with the least noise; if it was not recorded,
             payoff, or the first metric that was.
         game: only these games; by default all on which the two can be compared.
-        margin: the largest difference that counts as none, in units of the metric; by default that is not tested.
+        margin: the largest difference that counts as zero, in units of the metric; by default that is not tested.
 
     Only seeds that all matches of a comparison have are counted. Over all games, a seed's number is its mean over the
     games: in units of each game's payoff range, if the metric is in payoffs and the ranges differ.

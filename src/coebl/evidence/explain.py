@@ -55,7 +55,7 @@ class Play:
     as_stored: bool  # True if the runs have the stored numbers, to the last bit
     dominated: Booleans  # (actions,): True if another action, or a mixture, is never worse, and sometimes better
     on_dominated: Floats  # the probability of dominated actions
-    on_leader: Floats  # of the actions that would have earned most against the opponent so far
+    on_leader: Floats  # the probability of the actions that would have earned most against the opponent so far
     loss: Floats  # below the value of the game
     loss_off_leader: Floats  # the part of it on other actions
     at_risk: Floats  # the loss to a best response
@@ -69,7 +69,7 @@ class Explanation:
     metric: str
     losses: list[Loss]  # the largest first
     exploited: dict[str, Estimate]  # by opponent: its gain above that from the other learners, largest first
-    rounds: Ints  # recorded, of the largest loss
+    rounds: Ints  # the recorded rounds of the match with the largest loss
     curve: Floats  # (rounds, seeds): the loss up to each of them, in payoff ranges
     play: Play | str  # or the reason why no run could be played again
     known: Known
@@ -99,10 +99,10 @@ class Explanation:
             f"{len(self.losses) - lost - won} undecided."
         )
         if worst.share.mean <= 0:
-            yield "It loses nothing on average: its least gain is explained."
+            yield "It loses nothing on average, so its smallest gain is explained."
         listed = [loss for loss in self.losses if loss.share.sign > 0][:_SHOWN] or [worst]
         matches = "; ".join(f"{self.match_title(loss)}, {_percent(loss.share)}" for loss in listed)
-        yield f"Most it loses to {matches} of the payoff range a round."
+        yield f"It loses most to {matches} of the payoff range a round."
         more = [(spec, found) for spec, found in self.exploited.items() if found.sign > 0][:_SHOWN]
         if more:
             words = "; ".join(f"{self.names[spec]}, {_percent(found)}" for spec, found in more)
@@ -111,7 +111,7 @@ class Explanation:
             yield "No opponent takes significantly more from it than from the other learners."
         yield from self._when(self.match_title(worst))
         if isinstance(self.play, str):
-            yield f"What it played is not stored, and could not be played again: {self.play}."
+            yield f"Its policies are not stored, and the match could not be played again: {self.play}."
         else:
             yield from _what(self.play, self.names[worst.opponent])
 
@@ -119,7 +119,7 @@ class Explanation:
         """Yield the rounds in which the loss arises."""
         last = int(self.rounds[-1])
         if len(self.rounds) < 3 or last < 20:
-            yield 'When the loss arises is not known: few rounds were recorded. Set record = "log" in the study file.'
+            yield 'When the loss arises is unknown, as few rounds were recorded. Set record = "log" in the study file.'
             return
         mean = self.curve.mean(axis=1)
         if mean[-1] <= 0:
@@ -135,7 +135,7 @@ class Explanation:
 
 
 def _percent(share: Estimate) -> str:
-    """Return a share with its interval, as "3.12 % [2.88, 3.36]"."""
+    """Return a share with its interval, such as "3.12 % [2.88, 3.36]"."""
     mean, low, high = in_interval(*(100 * number for number in (share.mean, share.low, share.high)))
     return f"{mean} % [{low}, {high}]"
 
@@ -145,10 +145,10 @@ def _what(play: Play, opponent: str) -> Iterator[str]:
     rounds, runs = play.loss.shape
     late = slice(rounds // 2, None)
     seeds = f"seeds {', '.join(map(str, play.result.seeds))}" if runs > 1 else f"seed {play.result.seeds[0]}"
-    agree = "; their numbers are those stored, to the last bit" if play.as_stored else ""
-    yield f"To see what it plays, that match was played again in the {play.seat} seat ({seeds}){agree}."
+    agree = "; the numbers equal the stored ones, to the last bit" if play.as_stored else ""
+    yield f"To see its policies, that match was played again in the {play.seat} seat ({seeds}){agree}."
     if not play.as_stored:
-        yield "Their numbers differ from the stored ones, which another version or file has made: read them with care."
+        yield "The numbers differ from the stored ones, which come from another version or file: read them with care."
     if play.dominated.any():
         count = f"{play.dominated.sum()} of {counted(len(play.dominated), 'action')}"
         whole, half = (f"{100 * share.mean():.0f} %" for share in (play.on_dominated, play.on_dominated[late]))
@@ -175,11 +175,11 @@ def _what(play: Play, opponent: str) -> Iterator[str]:
 def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanation:
     """Explain where a learner of a study loses, in which rounds, and what it plays there.
 
-    A few runs of its worst match are played again. Files that the results name are not run; of learners in files, only
-    one that is named here by its path is, `path/to/mine.py:Mine`.
+    A few runs of its worst match are played again. Files that the results name are not run: a learner in a file plays
+    only if it is named here by its path, `path/to/mine.py:Mine`.
 
     Args:
-        results: of a study.
+        results: the results of a study.
         learner: any equivalent spec of a learner.
         runs: the largest number of runs that are played again; 0 for none.
 
@@ -202,7 +202,7 @@ def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanat
     peers = own.filter(
         ~pl.col("opponent").is_in([spec for spec, kind in results.kinds().items() if kind in REFERENCES])
     )
-    own = peers if len(peers) else own  # to those that see more than a bandit, every bandit loses
+    own = peers if len(peers) else own  # every bandit loses to learners that see more
     if not len(own):
         met = listed([spec for spec in everyone if spec != named]) or "none"
         raise InputError(f"{named} met no other learner; run a study in which it does. Other learners: {met}.")
@@ -300,7 +300,7 @@ def dominated_actions(payoff: Floats) -> Booleans:
     """Return True for actions to which another is never worse and sometimes better, or a mixture always better.
 
     Args:
-        payoff: of a player, who maximises; its actions are the rows.
+        payoff: the payoffs of a player, who maximises; its actions are the rows.
 
     >>> dominated_actions(np.array([[3.0, 0.0], [0.0, 3.0], [1.0, 1.0], [3.0, -1.0]]))
     array([False, False,  True,  True])

@@ -51,7 +51,7 @@ _NOTHING = Estimate(math.nan, math.nan, math.nan, math.nan, 0, p_for=1.0, p_agai
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A check on data, corrected over the family that it was tested in; or the data that it lacks."""
+    """The result of a check, corrected over its family of tests; or the data that it lacks."""
 
     check: Check
     subject: str  # the match or matches that the number is about
@@ -125,8 +125,8 @@ class Claim:
     id: str
     sentence: str
     metrics: Sequence[str]  # the one that decides, then those that are reported
-    checks: Callable[[Any], list[Check]]  # in a variant
-    silence: str = ""  # why a variant has no checks
+    checks: Callable[[Any], list[Check]]  # by variant
+    silence: str = ""  # the reason why a variant has no checks
     aim: Callable[[Any, Sequence[CheckResult], Mapping[str, Sequence[CheckResult]]], AimResult] | None = None
 
     def needs(self, variant: Any) -> list[MatchName]:
@@ -175,7 +175,7 @@ class Verdict:
 def judge(
     results: Results, claims: Iterable[Claim], variants: Mapping[str, Any], seeds: Collection[int] | None = None
 ) -> list[Verdict]:
-    """Return a verdict on each claim in each of the variants, which are given by id; on some seeds, if given."""
+    """Return a verdict on each claim in each variant, given by id, from all seeds or only those given."""
     chosen = list(claims)
     reader = Reader(results, [metric for claim in chosen for metric in claim.metrics], seeds)
     return [_judge_claim(claim, id, variant, reader) for claim in chosen for id, variant in variants.items()]
@@ -184,7 +184,7 @@ def judge(
 def judge_family(checks: Sequence[Check], numbers: Iterable[Any], family: str) -> list[CheckResult]:
     """Test checks as one family; `numbers` has an array, (samples, seeds), or a list of `Missing` for each.
 
-    A check without data counts in the family with p = 1, so that its data cannot overturn a decision.
+    A check without data counts in the family with p = 1, so that later data cannot overturn a decision.
     """
     outcomes = [
         CheckResult(check, check.subject(), _NOTHING, data)

@@ -1,4 +1,4 @@
-"""Pairwise tests: every two learners that met, paired by seed, corrected in one named family, and ranked.
+"""Pairwise tests of learners that met, paired by seed and corrected in one named family; and the ranking by them.
 
 All functions read a Polars frame with the columns of `coebl.study.Results.last`, from the side of each learner. For a
 signed metric, such as the regret, the number of the column player is the negative of the row player's; for a metric
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coebl.study import Results, Study
 
 ALL_GAMES = "all games"
-"""The name in the place of a game for the mean over all games."""
+"""The name that takes the place of a game's for the mean over all games."""
 
 SETTING = ["game", "noise", "rounds"]
 DECISIVE = ("pseudo_regret", "regret")  # the first recorded one decides
@@ -53,8 +53,8 @@ class Pairing:
     rounds: int  # of the match
     first: str  # a learner
     second: str  # another one
-    advantage: Estimate  # of the first over the second: half of the difference of their numbers, or all of it if own
-    own: bool = False  # True if each has a number, against the same opponents in the same seat
+    advantage: Estimate  # of the first over the second: half the difference of their numbers, or all of it if own
+    own: bool = False  # True if each has a number of its own, against the same opponents in the same seat
 
     @property
     def winner(self) -> str:
@@ -77,11 +77,11 @@ def pairwise(
     overall: bool = False,
     signed: bool = True,
 ) -> list[Pairing]:
-    """Test every two learners for a difference by seed, all seats pooled.
+    """Test each pair of learners for a difference by seed, with all seats pooled.
 
     Two that met in a zero-sum game are compared with each other. If the game is not zero-sum, and the metric has a
-    number for each seat, such as payoff, they are compared in the same seat against the same opponents, over all that
-    both have met. Pairs with fewer than two seeds in common, and numbers that are not finite, are left out.
+    number for each seat, such as payoff, they are compared in the same seat against all opponents that both have met.
+    Pairs with fewer than two seeds in common, and numbers that are not finite, are left out.
 
     Args:
         table: a row per match and seed, as `Results.last` returns it.
@@ -140,7 +140,7 @@ def pairwise(
 
 
 def differences(sides: pl.DataFrame, learners: Sequence[str], way: Way) -> pl.DataFrame:
-    """Return the numbers of a learner minus those of a later one, by seat and seed; null if the later one lacks it.
+    """Return the numbers of a learner minus those of a later one, by seat and seed; null if the later one has none.
 
     They meet each other, or the same opponents in the same seat, or each meets itself. `first` and `second` are their
     places in the list.
@@ -168,7 +168,7 @@ def by_seat(table: pl.DataFrame, metric: str, signed: bool = True, keep: Sequenc
     """Return a row per match, seed and seat, with the numbers of the learner (value) and of its opponent (other).
 
     The other columns are learner, opponent, seat, alone (True in self-play), and those to keep. In a game with more
-    than two seats the opponent is all others, as "ucb v exp3", and `other` is null.
+    than two seats the opponent is all others, such as "ucb v exp3", and `other` is null.
     """
     players = pl.col("players").list
     sides, seats = [], max([2, *table["players"].list.len().unique()])
@@ -317,8 +317,8 @@ class Ranking:
         """A warning if scores are against different opponents."""
         warning = "Not all learners met each other, so the scores are against different opponents."
         if any(not entry.rank for entry in self.learners):
-            warning += " One that met only its own other settings is not ranked."
-        return "" if self.all_met else f"{warning} To compare two learners on common ones: coebl compare."
+            warning += " A learner that met only other settings of itself is not ranked."
+        return "" if self.all_met else f"{warning} Use coebl compare to compare two learners against common ones."
 
     def table(self, names: Mapping[str, str]) -> list[dict[str, str]]:
         """Return the learners under these names with their wins and scores; with their pairings, if these differ."""
@@ -342,7 +342,7 @@ class Ranking:
         count = sum(entry.rank > 0 for entry in self.learners)
         if len(first) > 1:
             *others, last = (names[entry.learner] for entry in first)
-            return f"{', '.join(others)} and {last} share the first place of {count} learners."
+            return f"{', '.join(others)} and {last} share the first place among {count} learners."
         return (
             f"{names[best.learner]} comes first of {count} learners: of its "
             f"{counted(best.met, 'pairing')} it wins {best.won} and loses {best.lost}"
@@ -356,7 +356,7 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
 
     Args:
         results: a folder.
-        study: only the matches of this study; by default all, also those of an earlier file of the study.
+        study: only the matches of this study; by default all, including those of an earlier file of the study.
     """
     requested = {metric for cell in study.cells for metric in cell.metrics} if study else None
     recorded = results.metrics if requested is None else requested.intersection(results.metrics)

@@ -67,7 +67,7 @@ class Runtimes:
         return share_interval(self.hits, len(self.times), level)
 
     def ert(self, level: float = LEVEL) -> Estimate:
-        """Return the expected running time: all rounds of all runs, divided by the number of hits; maybe infinite.
+        """Return the expected running time: all rounds of all runs, divided by the number of hits; possibly infinite.
 
         It is the mean time to a hit if a run that did not hit is repeated. The interval is that of the percentile
         bootstrap over runs, with fixed random numbers.
@@ -110,7 +110,7 @@ class Runtimes:
         }
 
     def _resampled(self) -> Floats:
-        """Return the expected running time of runs drawn with replacement, many times."""
+        """Return the expected running times of many samples of the runs, drawn with replacement."""
         random = np.random.default_rng(0)
         drawn = random.integers(len(self.times), size=(_RESAMPLES, len(self.times)))
         hit = np.array([time is not None for time in self.times])
@@ -139,7 +139,7 @@ def slope(by_size: Mapping[int, Runtimes], level: float = LEVEL) -> Estimate:
     (2.0, 6)
     """
     if len(by_size) < 2 or not all(runs.hits for runs in by_size.values()):
-        raise InputError(f"a slope needs two sizes at least, with a hit in each; the sizes are {sorted(by_size)}.")
+        raise InputError(f"a slope needs at least two sizes, with a hit in each; the sizes are {sorted(by_size)}.")
     x = np.log(np.array(sorted(by_size), np.float64))
     x -= x.mean()
 
@@ -181,7 +181,7 @@ _HEADER = '"function evaluation" "best-so-far f(x)"'
 
 
 class Problem(NamedTuple):
-    """A game of one size, as IOHanalyzer numbers them.
+    """A game of one size, with a number for IOHanalyzer.
 
     >>> Problem(1, "diagonal", 100).size
     100
@@ -196,7 +196,7 @@ def write_ioh(folder: Path, algorithm: str, runs: Mapping[Problem, Runtimes]) ->
     """Write the times of an algorithm as files for IOHanalyzer, into a folder inside the given one; return the paths.
 
     Args:
-        folder: is created if it does not exist.
+        folder: the outer folder, which is created if it does not exist.
         algorithm: the name of the algorithm.
         runs: the times on each game.
 

@@ -245,7 +245,7 @@ def one_sided_p(samples: ArrayLike, threshold: float, alternative: Literal["grea
     band = Band.of(numbers[None])
     t = _t_statistic(band, _check_number("threshold", threshold))
     if band.sd[0] == 0 and t[0] == 0:
-        return 1.0  # on the threshold is not beyond it
+        return 1.0  # a mean on the threshold is not beyond it
     return float(_t_below(-t if alternative == "greater" else t, len(numbers))[0])
 
 
@@ -366,9 +366,9 @@ def _pair(
     first, second = _check_samples(a, "a"), _check_samples(b, "b")
     if not len(first) == len(second) == len(seeds):
         lengths = f"a has {len(first)} numbers, b has {len(second)}, seeds has {len(seeds)}"
-        raise InputError(f"{lengths}; accepted: three of one length.")
+        raise InputError(f"{lengths}; accepted: equal lengths.")
     if twice := {seed for seed, count in Counter(seeds).items() if count > 1}:
-        raise InputError(f"seeds has more than once {_some(twice)}; accepted: seeds that all differ.")
+        raise InputError(f"seeds repeats {_some(twice)}; accepted: distinct seeds.")
     return first - second
 
 

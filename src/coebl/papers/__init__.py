@@ -1,6 +1,6 @@
-"""Papers: the experiments, claims and figures of each, as data.
+"""Papers as data: the experiments, claims and figures of each.
 
-To add a paper, write a folder with an ordinary study file and a `Paper`, then one line in `PAPERS`.
+To add a paper, create a folder with an ordinary study file and a `Paper`, and add a line to `PAPERS`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Variant:
         }
 
     def spec(self, role: str, game: str) -> str:
-        """Return the learner that plays a role on a game; a learner that is no role plays itself."""
+        """Return the learner that plays a role on a game; a name that is not a role is itself a learner."""
         specs = self.roles.get(role, {"*": role})
         return specs.get(game, specs["*"])
 
@@ -69,7 +69,7 @@ class Variant:
         return MatchName(game, self.spec(row, game), self.spec(column or row, game))
 
     def preset(self, opponent: str) -> Preset:
-        """Return the lines of this variant on the page; all other roles meet that of the opponent."""
+        """Return the lines of this variant on the page; all other roles meet the role `opponent`."""
         games = sorted({"*"}.union(*self.roles.values()))
         by_game = {game: [self.spec(role, game) for role in self.roles] for game in games}
         return Preset(self.title, by_game, self.id, self.note, list(self.roles).index(opponent))
@@ -96,8 +96,8 @@ class Paper:
     quick: QuickRun
     page: Presentation
     averaged: Mapping[str, int]  # metrics whose mean over this many last rounds is tabulated too
-    role: str = ""  # that all others meet, and that the paper proposes
-    change: str = ""  # NAME=VALUE, if variants with one thing changed are added
+    role: str = ""  # the role that all others meet, and that the paper proposes
+    change: str = ""  # NAME=VALUE, if a changed copy of each variant is added
     added: Sequence[Mapping[str, Any]] = ()  # parts of the study that these need
 
     @cached_property
@@ -133,7 +133,7 @@ class Paper:
         return finding(self.page.answer, outcomes_of(self.page.headline, verdicts)).replace("\n", " ")
 
     def scores(self, verdicts: Iterable[Verdict]) -> list[str]:
-        """Return a line for each variant: how many checks of the main claim hold, are undecided, and fail."""
+        """Return a line per variant: the numbers of checks of the main claim that hold, are undecided, and fail."""
         return [
             f"{bar['title']}: {', '.join(f'{count} {word}' for _, word, count in bar['parts'])}"
             for bar in scores(self.page, verdicts)
@@ -154,7 +154,7 @@ class Paper:
         """Return the paper with a changed copy of each variant, and the matches that these need.
 
         Args:
-            change: NAME=VALUE, a hyper-parameter of the learner that the paper proposes, or a role and who plays it.
+            change: NAME=VALUE, a hyper-parameter of the learner that the paper proposes, or a role and its learner.
 
         >>> what_if = load_paper("ijcai2025").changed("c=1")
         >>> list(what_if.variants)

@@ -70,7 +70,7 @@ def curves_panel(
     finish: Callable[[Axes], object] = lambda ax: None,
     alike: bool = False,
 ) -> Panel:
-    """Return lines over the rounds in the colours of their roles; `measure` has the metric by choice of measures."""
+    """Return a panel of lines over the rounds, a colour per role; `measure` has the metric by choice of measures."""
     labels = {line_title(role, match): (role, match) for role, match in lines.items()}
     styles = {label: learner_style(role) for label, (role, _) in labels.items()}
 
@@ -88,7 +88,7 @@ def curves_panel(
 def heat_map_panel(
     metric: str, rows: Mapping[str, Mapping[str, MatchName]], alike: Collection[MatchName] = ()
 ) -> Panel:
-    """Return a heat map of a metric; `alike` are matches of other figures on the same colour scale."""
+    """Return a heat map of a metric; `alike` has matches of other figures with the same colour scale."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         cells = {(label, column): match for label in parts for column, match in rows[label].items()}
@@ -99,7 +99,7 @@ def heat_map_panel(
 
 
 def sweep_panel(title: str, metric: str, label: str, points: Mapping[str, MatchName], against: str) -> Panel:
-    """Return a metric of a learner on one game by one of its settings, which `label` names."""
+    """Return a panel of a metric of a learner on one game, by one of its settings, which `label` names."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         best = plot_sweep(results, metric, {tick: match for tick, (match,) in parts.items()}, ax)
@@ -116,7 +116,7 @@ def sweep_panel(title: str, metric: str, label: str, points: Mapping[str, MatchN
 class Figure:
     """A figure of panels on a grid, with one legend. Call it to draw it."""
 
-    name: str  # on the command line, and of its files up to a suffix
+    name: str  # on the command line, and of its files without the suffix
     title: str
     panels: Callable[[Variant], list[list[Panel]]]  # of a variant, in groups that each begin a new row
     heading: Callable[[str, list[MatchName], Variant], str] = lambda title, shown, variant: title
@@ -170,14 +170,14 @@ def draw(
 
     Args:
         paper: the paper.
-        results: those of the paper's study.
+        results: the results of the paper's study.
         folder: the output folder.
         names: the figures; by default all that have data.
         variants: the variants; by default all that have data. A figure that does not depend on the variant is written
             once, under the paper's first.
         formats: any of "pdf", "svg", "png".
         workers: the number of processes that write files.
-        progress: called after each figure with the number of figures drawn, and of all.
+        progress: called after each figure with the number of figures drawn, and their total.
         within: the folder of the results; links inside it are not followed.
     """
     first = next(iter(paper.variants.values()))
@@ -211,7 +211,7 @@ def draw(
 
 def _no_data(figure: Figure, variant: Variant, command: str = "coebl reproduce") -> InputError:
     return InputError(
-        f"there is no data for figure {figure.name} ({variant.title}); into the same folder, run: "
+        f"there is no data for figure {figure.name} ({variant.title}); to compute it into the same folder, run: "
         f"{command} --figure {figure.name}"
     )
 
@@ -284,9 +284,9 @@ def reproduce(
         figures: if any figures or claims are named, only these are made, from the matches that they need.
         claims: likewise.
         workers: the number of processes that draw; by default one per core.
-        run: runs a study into a folder.
+        run: the function that runs a study into a folder.
         command: the command that the summary states; by default the paper's.
-        drawing: entered while figures are drawn; its value is called with the number of figures done, and of all.
+        drawing: a context for drawing figures; its value is called with the number of figures done, and the total.
     """
     ran = run(experiments(paper, quick, figures, claims), out)
     results = Results(out)

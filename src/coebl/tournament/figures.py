@@ -63,7 +63,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
                 ax.plot(ends, [y, y], color=color, linewidth=1.2, alpha=0.6, solid_capstyle="butt")
                 ax.plot(100 * estimate.mean, y, "o", color=color, **{"markersize": 5, **ring})
         axes[0].axvline(0, **GUIDE)
-        axes[0].set_zorder(2)  # its headings are over the lines of both
+        axes[0].set_zorder(2)  # to draw its headings over the lines of both axes
         least, scale = min(entry.regret.low for entry in rows), ""
         if least > 0 and max(entry.regret.high for entry in rows) > 5 * least:
             plain_log_scale(axes[1], "x")
@@ -146,7 +146,7 @@ def _short_title(game: str) -> str:
 
 
 def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
-    """Draw a heat map of advantages; undecided ones are hatched, and the subject is behind in those with a frame."""
+    """Draw a heat map of advantages; undecided ones are hatched, and those where the subject is behind are framed."""
     from matplotlib.patches import Rectangle
 
     shape = len(trial["games"]), len(trial["opponents"])
@@ -174,7 +174,7 @@ def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any]
 
 
 def _draw_ratios(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
-    """Draw the ratio to the best opponent with its interval, or of the worst run to the median; lines at the limits."""
+    """Draw the ratio to the best opponent with its interval, or of the worst run to the median, and their limits."""
     ratio = statement["ratio"]
     lines = {1.0: ":", ratio: "--", statement["never_above"] or ratio: "-"}
     for limit, style in lines.items():
@@ -220,8 +220,8 @@ def _draw_self_play(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, 
     )
 
 
-# The width of a panel, in inches, and the function that draws it; with the names of the games, all are as wide as a
-# page of the site.
+# The width of a panel, in inches, and the function that draws it. Together with the names of the games, the panels are
+# as wide as a page of the site.
 _DrawPanel = Callable[["Axes", Mapping[str, Any], Mapping[str, Any], dict[str, str]], None]
 _PANELS: dict[StatementKind, tuple[float, _DrawPanel]] = {
     "head-to-head": (2.5, _draw_duels),

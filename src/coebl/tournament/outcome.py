@@ -117,7 +117,7 @@ def sentences(ranking: Standings, learners: Collection[str] = ()) -> list[str]:
     lines.append(_leaders(ranking))
     on_games = f"; on single games, {len(ranking.cycles_by_game)} of {len(ranking.games)} have cycles"
     if ranking.general:
-        lines.append("No one is ranked head to head: in these games what one learner earns is not what another loses.")
+        lines.append("There is no ranking head to head: in these games, one learner does not earn what another loses.")
     elif ranking.cycles:
         chains = "; ".join(_chain(cycle.example, len(cycle.members)) for cycle in ranking.cycles)
         lines.append(f"Over all games there are cycles, after Holm: {chains}{on_games}.")
@@ -181,7 +181,7 @@ class Finished:
 
 
 def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterable[str] = ()) -> Finished:
-    """Rank the finished part of a tournament, and write its files; the sentences begin with the learners named here."""
+    """Rank the finished part of a tournament, and write its files; the sentences begin with these learners."""
     results = Results(folder)
     ranked = standings(measure(study, results))
     subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
@@ -208,7 +208,7 @@ def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
 def write_standings(
     ranking: Standings, folder: Path, about: Mapping[str, Any], own: Sequence[str], known: Known = NOTHING
 ) -> Path:
-    """Write the tables, the figure and the summary into the folder of a study, and return the path of theirs."""
+    """Write the tables, the figure and the summary into a folder inside that of a study, and return its path."""
     target = make_folder(folder / FOLDER, folder)
     write_table([_flat(entry) for entry in ranking.standings], target / "standings", folder)
     write_table([_duel(duel) for duel in ranking.duels], target / "head-to-head", folder)
@@ -287,7 +287,7 @@ class TrialOutcome:
 
     trials: list[tuple[Trial, list[Verdict]]]
     files: Path
-    notes: list[str]  # on differences from the test in the suite's file
+    notes: list[str]  # differences from the test in the suite's file
 
 
 def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Path, command: str) -> TrialOutcome:

@@ -31,7 +31,7 @@ from coebl.tournament.suite import GENERAL_METRICS, TOURNAMENT_METRICS, YARDSTIC
 RESAMPLES = 2000
 _SEED = 0  # of the bootstrap, so that a tournament has one result
 _PLAYED = 1e-6  # a mass below this is a rounding error
-_ALIKE = 1e-6  # equilibria that differ by less are one
+_ALIKE = 1e-6  # equilibria that differ by less count as one
 
 
 # Measurements
@@ -39,11 +39,11 @@ _ALIKE = 1e-6  # equilibria that differ by less are one
 
 @dataclass(frozen=True)
 class Measured:
-    """The numbers of a tournament, per round and in payoff ranges; of the same games and seeds for every learner."""
+    """Measurements of a tournament, per round and in payoff ranges, on the same games and seeds for all learners."""
 
     learners: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    games: dict[str, int]  # to rounds
+    games: dict[str, int]  # rounds by game
     units: dict[str, float]  # by game, the largest amount that can be won in a match
     table: pl.DataFrame  # of these games, learners and seeds, as `Results.last` returns it
     seeds: tuple[int, ...]
@@ -62,7 +62,7 @@ class Measured:
         return mean
 
     def duels(self) -> list[Pairing]:
-        """Return all pairs: over all games, then on each of them; Holm corrects over the pairs of each."""
+        """Return the tests of all pairs, over all games and then on each, with Holm's correction within each."""
         family: Families = "the pairings of a game"
         metric = GENERAL_METRICS[0] if self.general else TOURNAMENT_METRICS[0]
         return pairwise(self.table, metric, learners=self.learners, units=self.units, family=family, overall=True)
@@ -246,7 +246,7 @@ def nash_average(against: Floats) -> tuple[Floats, bool]:
 
 
 def _largest_entropy(against: Floats, inside: Floats) -> Floats:
-    """Return the equilibrium of largest entropy, from one that plays all learners that any equilibrium plays."""
+    """Return the equilibrium of largest entropy, starting from one that plays every learner that any of them plays."""
     from scipy.optimize import LinearConstraint, minimize
 
     used = np.flatnonzero(inside > _ALIKE)
@@ -305,7 +305,7 @@ class Standings:
     cycles: list[Cycle]  # over all games
     cycles_by_game: dict[str, list[Cycle]]  # of the games that have any
     nash_unique: bool
-    games: dict[str, int]  # to rounds
+    games: dict[str, int]  # rounds by game
     seeds: int
     resamples: int
     missing: tuple[str, ...] = ()
@@ -335,7 +335,7 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
 
 
 def _rows(measured: Measured, resamples: int, nash: Floats, wins: Mapping[str, Sequence[str]]) -> Iterator[Standing]:
-    """Yield the standing of each learner; arrays have the data themselves first, then the resamples."""
+    """Yield the standing of each learner. Arrays have an entry for the data first, then one per resample."""
     random = np.random.default_rng(_SEED)
     weights = resample_weights(len(measured.games), len(measured.seeds), resamples, random)
     against = _resampled(measured.advantage, weights)
@@ -377,7 +377,7 @@ def _rows(measured: Measured, resamples: int, nash: Floats, wins: Mapping[str, S
 
 
 def _kind_masses(measured: Measured) -> dict[int, float]:
-    """Return the Nash mass of each learner in the meta-game of its kind by its place; none if it is alone there."""
+    """Return the Nash masses in the meta-game of each kind, by index of the learner; one alone in its kind has none."""
     masses: dict[int, float] = {}
     for kind in KINDS:
         places = [place for place, other in enumerate(measured.kinds) if other == kind]
@@ -388,9 +388,9 @@ def _kind_masses(measured: Measured) -> dict[int, float]:
 
 
 def resample_weights(games: int, seeds: int, resamples: int, random: np.random.Generator) -> Floats:
-    """Return the weights of the runs, (1 + resamples, games * seeds): equal ones first, then by how often it is drawn.
+    """Return the weights of the runs, (1 + resamples, games * seeds): equal weights first, then those of each resample.
 
-    Games are drawn with replacement, and for each that is drawn its seeds.
+    Games are drawn with replacement, and so are the seeds of each drawn game.
     """
     drawn_games = random.integers(games, size=(resamples, games, 1))
     drawn = drawn_games * seeds + random.integers(seeds, size=(resamples, games, seeds))
@@ -407,13 +407,13 @@ def _resampled(values: Floats, weights: Floats) -> Floats:
 
 
 def _mean_advantage(against: Floats, opponents: NDArray[np.bool_]) -> Floats:
-    """Return the mean advantage of each learner over its opponents: (..., learners), from one more such axis."""
+    """Return the mean advantage of each learner over its opponents: (..., learners), from (..., learners, learners)."""
     mean: Floats = (against * opponents).sum(axis=-1) / np.maximum(opponents.sum(axis=1) - 1, 1)
     return mean
 
 
 def _above_the_others(own: Floats, group: NDArray[np.bool_]) -> Floats:
-    """Return the earnings of each learner among copies of those of its group, above the mean of the group."""
+    """Return the earnings of each learner among copies of the learners of its group, above the mean of the group."""
     sizes = group.sum(axis=1)
     earned = (own * group).sum(axis=-1) / sizes
     above: Floats = earned - (earned[..., None, :] * group).sum(axis=-1) / sizes
@@ -429,7 +429,7 @@ def _ranks(mean: Floats, opponents: NDArray[np.bool_]) -> Ints:
 def over_games(values: Floats) -> Estimate:
     """Return the mean of values (games, seeds), with Student's interval over games, or over the seeds of one game.
 
-    The bootstrap of few games is too narrow: of four with normal effects, its 95 % interval covers the mean in 83 %.
+    The bootstrap is too narrow for few games: for four with normal effects, its 95 % interval has a coverage of 83 %.
     """
     return mean_interval(values.mean(axis=1) if len(values) > 1 else values[0])
 

@@ -3,9 +3,9 @@
 The suite's file, `suites/pre-registered.toml`, defines the computations. There are four kinds of statements:
 
     head-to-head     the subject against an opponent, the mean of both seats
-    best-response    what a best response takes from the subject, compared with the least that it takes from an opponent
+    best-response    the loss of the subject to a best response, compared with the least loss of an opponent
     self-play        the subject against itself, compared with an opponent against itself
-    single-runs      what a best response takes from the subject in its worst run, compared with the median run
+    single-runs      the loss of the subject to a best response in its worst run, compared with its median run
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from coebl.evidence.judge import AimResult, AimRow, CheckResult, Claim, Outcome,
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
 
-HALVES = (0.5, -0.5)  # of two matches with exchanged seats: what one player loses, the other one gains
+HALVES = (0.5, -0.5)  # of two matches with exchanged seats: one player's loss is the other's gain
 MISSING = "missing"  # the outcome of a row without data
 
 # The names of the three outcomes of a check.
@@ -171,7 +171,7 @@ class StatementAim(ABC):
         return {word: counts[word] for word in (*WORDS[self.statement.kind].values(), MISSING)}
 
     def overall_words(self, result: AimResult) -> str:
-        """Return the tests over all games, as in "Over all games by opponent, ahead: 8, undecided: 2."."""
+        """Return a sentence on the tests over all games: "Over all games by opponent, ahead: 8, undecided: 2."."""
         counts = (f"{outcome_word(word)}: {number}" for word, number in self.outcomes(result.overall).items() if number)
         return f"Over all games by opponent, {', '.join(counts)}."
 

@@ -1,7 +1,7 @@
 """Suites: the games of a tournament with their rounds, and the learners that play by default.
 
 A suite is a TOML file; `suites/standard.toml` shows its keys. The suites in that folder are known by their names. A
-suite with a `subject` is a test of one learner against the others, by statements that were written down before it is
+suite with a `subject` is a test of one learner against the others, by statements that are written down before it is
 played: `suites/pre-registered.toml`.
 """
 
@@ -42,7 +42,7 @@ _OPTIONS = {"games": "--games", "seeds": "--seeds", "rounds": "--rounds", "learn
 
 StatementKind = Literal["head-to-head", "best-response", "self-play", "single-runs"]
 
-_STANDARD, _TEST = (f"what suites/{name}.toml has there" for name in (DEFAULT, "pre-registered"))
+_STANDARD, _TEST = (f"a value as in suites/{name}.toml" for name in (DEFAULT, "pre-registered"))
 
 Text = Annotated[StrictStr, Field(description="a string")]
 Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
@@ -75,7 +75,7 @@ class Statement(_Table):
     """A statement about the subject of a suite: its computation, its test and its aim.
 
     Its aim is reached if at most `misses` pairs of game and opponent, or games, miss it; or if at least this `share` of
-    the games does not. It is missed if any ratio is above `never_above`.
+    the games do not. It is missed if any ratio is above `never_above`.
     """
 
     id: Line
@@ -83,7 +83,7 @@ class Statement(_Table):
     sentence: Line  # the statement, in one line
     computed: Line  # the exact computation and test, in words
     aim: Line  # the aim, in words
-    metric: Line  # that decides
+    metric: Line  # the metric that decides
     alpha: float = Field(ge=ALPHA, le=ALPHA, strict=True, description=str(ALPHA))
     correction: Annotated[Literal["holm"], Field(description='"holm"')]
     ratio: Number = 1.0  # best-response: of the least of the opponents' regrets; single-runs: of the median run's
@@ -93,7 +93,7 @@ class Statement(_Table):
     reported: tuple[StrictStr, ...] = Field((), description="a list of metrics")  # that do not decide
 
     def allowed(self, games: int) -> int:
-        """Return the largest number of pairs, or games, that may miss the aim if it is to be reached."""
+        """Return the largest number of pairs, or games, that may miss an aim that is still reached."""
         return int((1 - (self.share or 0)) * games + 1e-9) if self.misses is None else self.misses
 
     @model_validator(mode="after")
@@ -175,7 +175,7 @@ class Suite(_Table):
 
 
 def _check_once(key: str, specs: Iterable[str], names: Registry[Any]) -> None:
-    """Reject a list that has the same learner or game twice, also under two specs."""
+    """Reject a list that has the same learner or game twice, even under two specs."""
     seen: set[str] = set()
     for spec in specs:
         if names.shortest(spec) in seen:
@@ -184,7 +184,7 @@ def _check_once(key: str, specs: Iterable[str], names: Registry[Any]) -> None:
 
 
 def read_suite(name: str = DEFAULT) -> Suite:
-    """Return the suite of a name, or that of a TOML file.
+    """Return the suite with a name, or that of a TOML file.
 
     >>> read_suite("standard").learners[:3]
     ('exp3', 'exp3-ix', 'exp3-ix-neu')
@@ -229,12 +229,12 @@ def split_list(values: Iterable[str]) -> list[str]:
 
 
 def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
-    """Return the learners that play: exactly those named if the suite has any of them, else its own and those named."""
+    """Return the learners that play: exactly those named if the suite has any of them, else also those of the suite."""
     specs = shortest(named)
     field = specs if set(shortest(suite.learners)) & set(specs) else [*suite.learners, *specs]
     _check_field(field)
     if len(field) < 2:
-        raise InputError(f"--learners names {field[0]} alone; accepted: two or more, or learners that are new here.")
+        raise InputError(f"--learners names {field[0]} alone; accepted: two or more, or learners outside the suite.")
     return field
 
 
@@ -316,14 +316,14 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
 
 def _is_general(suite: Suite) -> bool:
     """Return True if the games are not zero-sum; reject a suite with games of both kinds."""
-    kinds: dict[bool, str] = {}  # to a game of the kind
+    kinds: dict[bool, str] = {}  # a game of each kind
     for spec in (entry for game in suite.games for entry in expand(game)):
         with suppress(Exception):  # a game that cannot be made: the study reports it
             kinds.setdefault(isinstance(parse_game(spec), TensorGame), spec)
     if len(kinds) > 1:
         raise InputError(
             f"--games: {kinds[False]} is zero-sum and {kinds[True]} is not; accepted: games of one kind, since "
-            "learners are measured by other numbers. Play two tournaments."
+            "the two kinds have different measures. Play two tournaments."
         )
     if suite.subject and True in kinds:
         raise InputError(
@@ -342,7 +342,7 @@ def _first_mistake(error: StudyError) -> str:
     mistakes = list(dict.fromkeys(found))
     more = f" And {counted(len(mistakes) - 1, 'more mistake')}." if len(mistakes) > 1 else ""
     if more and all(mistake.startswith("--learners") for mistake in mistakes):
-        more += " If --learners names one of the suite's, such as uniform, exactly those that it names play."
+        more += " If --learners names a learner of the suite, such as uniform, only the named learners play."
     return mistakes[0] + more
 
 

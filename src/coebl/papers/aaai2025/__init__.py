@@ -31,7 +31,7 @@ SIZES = (25, 50, 100, 200)
 POPULATIONS = (50, 60, 70, 80, 90)
 RATES = (0.1, 0.2, 0.3, 0.4, 0.5)
 LARGE = 500  # the population of the first claim
-LOW = (0.1, 0.3)  # its rates
+LOW = (0.1, 0.3)  # the mutation rates of the first claim
 MOST = 0.5  # the share that counts as most runs
 
 
@@ -79,7 +79,7 @@ def times_of(results: Results, match: MatchName) -> Runtimes:
 
 
 def grid(variant: Variant) -> list[list[Panel]]:
-    """Return expected running times by population and mutation rate."""
+    """Return a panel of expected running times by population and mutation rate."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         rows = {label: [times_of(results, match) for match in matches] for label, matches in parts.items()}
@@ -91,7 +91,7 @@ def grid(variant: Variant) -> list[list[Panel]]:
 
 
 def budgets(variant: Variant) -> list[list[Panel]]:
-    """Return the share of runs that have hit, by budget: a line per algorithm."""
+    """Return a panel of the share of runs that have hit, by budget, with a line per algorithm."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         plot_ecdf({label: times_of(results, match) for label, (match,) in parts.items()}, ax, legend=False)
@@ -104,7 +104,7 @@ def budgets(variant: Variant) -> list[list[Panel]]:
 
 
 def sizes(variant: Variant) -> list[list[Panel]]:
-    """Return expected running times by size, for a large population."""
+    """Return a panel of expected running times by size, for a large population."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         by_label = {

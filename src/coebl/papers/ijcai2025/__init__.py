@@ -101,7 +101,7 @@ def _small_advantage(variant: Variant) -> list[Check]:
 
 
 def _speed(variant: Variant) -> list[Check]:
-    """Compare distances at the end: divergence is more than at the start, and the faster learner is nearer.
+    """Return checks of distances at the end: Exp3's is larger than at the start, and faster learners are nearer.
 
     Means over all rounds would not show it: Exp3-IX begins at the uniform policy, the equilibrium of this game.
     """
@@ -126,7 +126,7 @@ def _ahead(chosen: Sequence[str], roles: Sequence[str] = BASELINES) -> Checks:
 
 
 def _convergence(converges: Sequence[str], others_do_not: Sequence[str], others: Sequence[str] = BASELINES) -> Checks:
-    """Return the checks that COEBL converges in self-play on some games, and that others do not on some."""
+    """Return the checks that COEBL converges in self-play on some games, and that other learners do not on some."""
     return lambda variant: [
         *(below(_last(variant.match(game, "coebl")), CONVERGED) for game in converges),
         *(above(_last(variant.match(game, role)), CONVERGED) for game in others_do_not for role in others),
@@ -251,17 +251,17 @@ def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False, ali
 
 
 def self_plays(variant: Variant, game: str) -> Lines:
-    """Return every learner against itself."""
+    """Return the match of every learner against itself."""
     return {role: variant.match(game, role) for role in ROLES}
 
 
 def duels(variant: Variant, game: str) -> Lines:
-    """Return every baseline against COEBL."""
+    """Return the match of every baseline against COEBL."""
     return {role: variant.match(game, role, "coebl") for role in BASELINES}
 
 
 def rps_self_play(variant: Variant) -> Groups:
-    """Return regret, and distance to equilibrium twice: the paper zooms in on small distances, a log axis shows all."""
+    """Return panels of regret, and of the distance to equilibrium, in full and on a log axis (the paper zooms in)."""
     lines = self_plays(variant, "rps")
     distances = curves("distance to equilibrium", DIVERGENCE, lines)
     zoomed = curves("the same, zoomed: log scale", DIVERGENCE, lines, zoomed=True)
@@ -290,7 +290,7 @@ def by_size(
 
 
 def heat_map(variant: Variant) -> Groups:
-    """Return every game by every baseline; all variants have one colour scale."""
+    """Return a heat map of games by baselines, with one colour scale for all variants."""
     rows = {
         game_title(game): {learner_title(role): match for role, match in duels(variant, game).items()}
         for game in games()
@@ -300,7 +300,7 @@ def heat_map(variant: Variant) -> Groups:
 
 
 def by_c(variant: Variant) -> Groups:
-    """Return losses of COEBL to a best response, and its exploitability in self-play, by c: a panel per game."""
+    """Return panels of COEBL's losses to a best response, and of its exploitability in self-play, by c, per game."""
 
     def panel(game: str, opponent: str) -> Panel:
         specs = {f"{rate:g}": coebl(rate) for rate in RATES}
@@ -316,7 +316,7 @@ def by_c(variant: Variant) -> Groups:
 
 
 def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> Iterator[Figure]:
-    """Yield self-play and head-to-head on both families; `second` is shown below the regret head to head."""
+    """Yield the figures of both families, self-play and head to head; `second` is shown below the latter's regret."""
     for family in FAMILIES:
         alone = by_size(family, sizes, self_plays, SELF_PLAY, DISTANCE)
         yield _figure(f"{family}-self-play{ending}", f"{game_title(family)}, self-play", alone)
