@@ -153,7 +153,7 @@ def test_titles_run_no_file(trace):
 @pytest.mark.parametrize("noise", [*SPECS["noise"], " evil.py:Silent ", "evil.py"])
 def test_reading_a_game_runs_no_file_that_it_names(tmp_path, trace, coebl, noise):
     (tmp_path / "game.json").write_text(json.dumps({"payoff": [[1, 2], [3, 4]], "noise": noise}))
-    with pytest.raises(InputError, match=r"^game\.json: noise is .*, and a game's file runs none; accepted"):
+    with pytest.raises(InputError, match=r"^game\.json: noise is .*, and a game file runs none; accepted"):
         read_game("game.json")
     (tmp_path / "study.toml").write_text(
         'name = "a"\nrounds = 2\nseeds = 1\ngames = ["game.json"]\n[match-ups]\npairs = [["exp3", "exp3"]]\n'

@@ -144,7 +144,7 @@ def test_json_keeps_everything_and_nfg_the_payoffs(game, tmp_path):
     read = read_game(tmp_path / "game.nfg")
     assert (read.name, read.labels, read.seats) == (game.name, game.labels, game.seats)
     np.testing.assert_array_equal(read.payoffs, game.payoffs)
-    with pytest.raises(InputError, match=r"a file \.csv holds one matrix; accepted for .*: \.json or \.nfg\."):
+    with pytest.raises(InputError, match=r"a \.csv file holds one matrix; accepted for .*: \.json or \.nfg\."):
         write_game(game, tmp_path / "game.csv")
 
 
@@ -159,7 +159,7 @@ def test_gambit_writes_three_players_and_pairs(tmp_path):
     pair = read_game(tmp_path / "pair.nfg")
     assert pair.seats == ("row", "column")
     np.testing.assert_array_equal(pair.payoffs, [[[1, 2]], [[-1, 3]]])
-    with pytest.raises(InputError, match=r"is not a zero-sum game of two players; read it with coebl\.read_game"):
+    with pytest.raises(InputError, match=r"is not a two-player zero-sum game; read it with coebl\.read_game"):
         Game.read(tmp_path / "pair.nfg")
 
 
@@ -180,7 +180,7 @@ def test_gambit_writes_three_players_and_pairs(tmp_path):
         ({"payoff_ranges": [None, (0, 1)]}, "payoff_ranges[1] is (0, 1); accepted: low < high that enclose all"),
         ({"noise_between": "shared"}, "noise_between is 'shared'; accepted: independent, common."),
         ({"noise_between": "opposite"}, "opposite is for two players whose payoffs add up to 0."),
-        ("permuted:game=chicken", "chicken is not a zero-sum game of two players, which is needed; play it with sim"),
+        ("permuted:game=chicken", "chicken is not a two-player zero-sum game, which is needed here; play it with sim"),
         ("travellers-dilemma:high=2", "travellers-dilemma: low is 2; accepted: less than high, 2."),
         ("public-goods:players=8,tokens=9", "8 players with 10 actions have 100,000,000 joint actions; accepted: at"),
         ("first-price-auction:values=3", "first-price-auction: values has 1 numbers; accepted: two to eight."),

@@ -138,7 +138,7 @@ PAIRS = np.ones((2, 3, 12))
         (lambda: FOUR.masked([0] * 4, [[0], []]), "the mask of column is [[0], []]; accepted: 4 bits, each 0 or 1."),
         (
             lambda: FOUR.masked(np.zeros((2, 4)), np.zeros((3, 4))),
-            "the masks are of 2 and 3 runs; accepted: as many for row as for column.",
+            "the masks are for 2 and 3 runs; accepted: the same number for both.",
         ),
         (lambda: FOUR.payoffs(np.ones(3), np.ones(4)), "x has shape (3,); accepted: genomes of 4 genes."),
         (

@@ -192,7 +192,7 @@ def test_gambit_games_in_extensive_form_and_of_rationals(pygambit: Any) -> None:
 
 def test_gambit_games_that_are_not_two_player_constant_sum(pygambit: Any) -> None:
     three = read_nfg(pygambit, 'NFG 1 R "three" { "A" "B" "C" } { 1 1 1 } 1 2 3')
-    with pytest.raises(InputError, match=r"the Gambit game 'three' has 3 players; accepted: two\. For more: the"):
+    with pytest.raises(InputError, match=r"the Gambit game 'three' has 3 players; accepted: two\. For more, use the"):
         Game.from_gambit(three)
     general = read_nfg(pygambit, 'NFG 1 R "general" { "A" "B" } { 2 1 } 1 2 3 4')
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Games: the payoff matrix with its noise, a catalogue of them, files, and interchange with other libraries.
+"""Games: payoff matrices with noise, a catalogue, files, and interchange with other libraries.
 
 >>> from coebl.games import GAMES, NOISES, SUFFIXES
 >>> GAMES.make("diagonal:n=2").payoff.shape, GAMES["rps"].title

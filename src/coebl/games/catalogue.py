@@ -2,8 +2,9 @@
 
 To add one, write a function here and put ``@GAMES.add("its-name", title="Its name")`` above it. A spec can set its
 parameters, whose annotations hold their limits and their meaning. The docstring opens with the sentence that
-`coebl list games` prints. The matrix or the rule, the source, and the value and the equilibrium, if they are known,
-follow: x is the strategy of the row player, y that of the column player. `coebl.games.random_games` has random games.
+`coebl list games` prints. It continues with the matrix or the rule, the source and, if they are known, the value and
+the equilibrium: x is the strategy of the row player, y that of the column player. Random games are in
+`coebl.games.random_games`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def biased_rps() -> Game:
 
 @GAMES.add("perturbed-rps", title="Perturbed rock-paper-scissors")
 def perturbed_rps() -> Game:
-    """Rock-paper-scissors in which rock against paper counts a third of the others.
+    """Rock-paper-scissors in which rock against paper counts a third as much as the other pairs.
 
     [[0, -1, 3], [1, 0, -3], [-3, 3, 0]] / 3: a common test of last-iterate convergence. Its original source could not
     be checked.
@@ -86,10 +87,10 @@ def diagonal(
     binary: Annotated[bool, "true for the runtime papers' game: 1 if |u|_1 >= |v|_1, else 0; its value is 1"] = False,
     mask: Mask = True,
 ) -> ZeroSumGame:
-    """The bitstring with more ones wins, out of all 2^n of them.
+    """The bitstring with more ones wins; each player chooses among all 2^n.
 
     The payoff is the sign of |u|_1 - |v|_1. Lin and Lehre (2024), with the draw that the paper adds.
-    Value 0; the unique equilibrium is pure, both play the string of n ones, the last action.
+    Value 0; the unique equilibrium is pure: both play the string of n ones, the last action.
     """
     game = (genes.BinaryDiagonal if binary else genes.Diagonal)(n, mask=mask)
     return game if space == "bits" else _listed("diagonal", game)
@@ -105,9 +106,9 @@ def bigger_number(
 ) -> ZeroSumGame:
     """The larger of two numbers of n bits wins.
 
-    The payoff is the sign of x - y, for x and y in 0 .. 2^n - 1, as the paper simplifies the game of its IJCAI 2024
-    source; with original=true, 2 and -2 where x and y differ by exactly 1, as the paper reports that source.
-    Value 0; the unique equilibrium is pure, both play the largest number, the last action.
+    The payoff is the sign of x - y, for x and y in 0 .. 2^n - 1, as in the paper, which simplifies its IJCAI 2024
+    source; with original=true, 2 or -2 where x and y differ by exactly 1, as the paper describes that source.
+    Value 0; the unique equilibrium is pure: both play the largest number, the last action.
     """
     game = genes.BiggerNumber(n, shuffle, mask=mask)
     if space == "bits":
@@ -135,8 +136,8 @@ def blotto(
 ) -> Game:
     """Both spread coins over battlefields, and the player who wins more fields gets 1.
 
-    The larger stake wins a field, equal stakes leave it to neither; the payoff is the sign of the fields won minus the
-    fields lost. Actions are all ordered ways to spread all the coins, 3/2/1 for instance. Borel (1921).
+    The larger stake wins a field, and equal stakes win nothing; the payoff is the sign of the fields won minus the
+    fields lost. Actions are all ordered ways to spread all the coins, such as 3/2/1. Borel (1921).
     Value 0, by symmetry; the equilibrium is in general not unique.
     """
     count = math.comb(coins + fields - 1, fields - 1)
@@ -158,8 +159,8 @@ def blotto(
 def kuhn_poker() -> Game:
     """Kuhn's three-card poker in full strategic form, 64 x 64.
 
-    Both ante 1 and get one of the cards J, Q, K. The row player checks or bets 1; after a check the column player does
-    so too; a player who faces a bet folds or calls, and the higher card wins the pot. An action fixes for each card the
+    Both ante 1 and get one of the cards J, Q, K. The row player checks or bets 1; after a check so does the column
+    player; a player who faces a bet folds or calls, and the higher card wins the pot. An action fixes for each card the
     first move and the reply to a bet, "J:bet/fold Q:check/call K:check/call" for instance. Payoffs are exact
     expectations over the six deals. Kuhn (1950).
     Value -1/18; not unique: a player who bets first never faces a bet, so only 27 of the 64 rows differ.
@@ -194,7 +195,7 @@ def hide_and_seek(
 ) -> Game:
     """The row player seeks, and wins the prize of the place in which the column player hides.
 
-    diag(weights), the weights written 1/2/4. After von Neumann's game of the same name (1953).
+    diag(weights), with the weights written as 1/2/4. After von Neumann's game of the same name (1953).
     Value 1 / sum(1/w); x = y, in proportion to 1/w, unique.
     """
     return Game(np.diag(weights))
@@ -255,10 +256,10 @@ def scaled(
 ) -> Game:
     """Another game with its payoffs multiplied by a number, then shifted.
 
-    scale A + shift: a small scale makes the signal weak beside the noise, a shift moves the value away from zero. The
-    payoff range moves with the payoffs. Commas of the inner spec are written +, as in
+    scale A + shift: a small scale makes the signal weak beside the noise, and a shift moves the value away from zero.
+    The payoff range moves with the payoffs. Commas of the inner spec are written +, as in
     scaled:game=random-skew:n=4+seed=2,shift=3.
-    The equilibria are those of the game, the value is scale times its value plus the shift.
+    The equilibria are those of the other game; the value is scale times its value plus the shift.
     """
     original = parse_matrix(game)
     low, high = original.payoff_range
@@ -293,7 +294,7 @@ def lead(
     """The genome with more ones wins a power of its lead: sign(d) |d|^power, where d = (|u|_1 - |v|_1) / n.
 
     With power=0 it is diagonal; a larger power makes small leads weak signals.
-    Value 0; the unique equilibrium is pure, both play n ones.
+    Value 0; the unique equilibrium is pure: both play n ones.
     """
     return genes.CountGame(
         lambda k, l: np.sign(k - l) * np.abs((k - l) / n) ** power, n, payoff_range=(-1, 1), mask=mask
@@ -311,7 +312,7 @@ def gene_bilinear(
 
     The entries of C are independent and normal, with variance 0.5 / n for single genes, interaction^2 / n^2 for pairs
     and 0 for the constant.
-    The value is that of a linear program; an equilibrium may be pure, mixed, or both by gene.
+    The value is that of a linear program; an equilibrium may be pure, mixed, or pure in some genes only.
     """
     random = np.random.default_rng(seed)
     own, other = math.sqrt(0.5 / n) * random.standard_normal((2, n))
@@ -330,13 +331,13 @@ def gene_bilinear(
 def coverage(
     n: Annotated[int, Range(1, 1000), "the number of targets"],
     seed: Seed = 0,
-    spill: Annotated[Share, "how much covering a target also protects its neighbours"] = 0.5,
+    spill: Annotated[Share, "how much covering a target protects its neighbours"] = 0.5,
     mask: Mask = True,
 ) -> GenomeGame:
     """An attacker, the row player, hits some of n targets, and a defender covers some; both pay costs.
 
-    A target that is hit pays its value to the attacker. Covering a target takes away all of its value, and half a share
-    `spill` of the value of each of its two neighbours in a circle. Values are uniform on 0.5 .. 1.5, costs of hitting
+    A target that is hit pays its value to the attacker. Covering a target takes away all of its value, and spill / 2
+    of the value of each of its two neighbours in a circle. Values are uniform on 0.5 .. 1.5, costs of hitting
     0.2 to 0.6 and of covering 0.1 to 0.4 times the value, all divided by n.
     The value is that of a linear program.
     """

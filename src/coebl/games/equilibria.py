@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from coebl.games.game import Game
     from coebl.games.tensor import TensorGame
 
-_MOST_PARTS = 200_000  # square submatrices, such as all of a 10 x 10 game: a second or two
+_MOST_PARTS = 200_000  # square submatrices: a 10 x 10 game has nearly as many, and takes a second or two
 _TOLERANCE = 1e-9  # of probabilities, and of payoffs relative to their range
 _SAME = 1e-6  # corners that are closer than this are the same
 _SURELY_ZERO, _SURELY_NOT = 1e-9, 1e-6  # between these, rounding prevents an answer on uniqueness
-_WORST_CONDITION = 1e9  # beyond it, equations have no reliable solution; the same corner solves better ones
+_WORST_CONDITION = 1e9  # beyond it, equations have no reliable solution; the corner also solves better ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def _corners(payoff: Floats, value: float, useful: Ints) -> Floats:
 
 
 def _solve_parts(payoff: Floats, value: float, used: Ints, columns: Ints) -> Floats:
-    """Return the optimal strategies that the rows used and each set of columns, (sets, k), determine: (count, m)."""
+    """Return the optimal strategies, (count, m), that the rows `used` and each set of columns, (sets, k), determine."""
     sets, size = columns.shape
     system = np.zeros((sets, size + 1, size + 1))  # of the probabilities and the value
     system[:, :size, :size] = payoff[used][:, columns].transpose(1, 2, 0)
@@ -113,7 +113,7 @@ def _solve_parts(payoff: Floats, value: float, used: Ints, columns: Ints) -> Flo
 
 
 def _distinct(strategies: Floats) -> Floats:
-    """Return the distinct strategies, in the order of the probabilities of the first actions."""
+    """Return the distinct strategies, sorted by the probabilities of the first actions."""
     ordered = strategies[np.lexsort(-strategies.T.round(6)[::-1])]
     kept: list[Floats] = []
     for strategy in ordered:
@@ -124,7 +124,7 @@ def _distinct(strategies: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """The answer to whether an equilibrium is the only one, and the reason."""
+    """A verdict on whether an equilibrium is the only one, with the reason."""
 
     answer: Literal["yes", "no", "unknown"]
     reason: str
@@ -148,7 +148,7 @@ def uniqueness(game: Game) -> Uniqueness:
 
 
 def _is_only_one(payoff: Floats, value: float, x: Floats, labels: Sequence[str]) -> tuple[str, str]:
-    """Return whether the maximising player's optimal strategy x is the only one, and the reason.
+    """Decide whether the maximising player's optimal strategy x is the only one, and return the reason too.
 
     It is the only one unless some direction d leads to another: sum(d) = 0, d_i >= 0 where x_i = 0, and
     (payoff' d)_j >= 0 where (payoff' x)_j = value. A linear program searches for a d that makes any of these
@@ -171,7 +171,7 @@ def _is_only_one(payoff: Floats, value: float, x: Floats, labels: Sequence[str])
         method="highs",
     )
     if result.x is None or result.fun is None:
-        return "unknown", f"left a linear program unsolved: {result.message}"
+        return "unknown", f"has a linear program that was not solved: {result.message}"
     if -result.fun > _SURELY_NOT:
         action = labels[int(np.argmax(np.abs(result.x)))]
         return "no", f"can change the probability of action {action} and still earn the value"
@@ -196,7 +196,7 @@ def _ambiguous(amounts: Floats) -> bool:
 _MOST_SUPPORTS = 20_000  # pairs of supports that are tried: 8 x 8 actions have 12,869
 _MOST_JOINT = 100_000  # joint actions of a correlated equilibrium
 _CERTIFIED = 1e-9  # the largest regret of a Nash equilibrium, as a share of the payoff range
-_CERTIFIED_JOINT = 1e-7  # likewise of a correlated one, which comes from HiGHS
+_CERTIFIED_JOINT = 1e-7  # likewise of a correlated equilibrium, which HiGHS computes
 
 
 @dataclass(frozen=True)
@@ -332,7 +332,7 @@ def distances(game: TensorGame, joints: Floats, coarse: bool) -> Distance:
 
 
 def _least(game: TensorGame, cost: Floats, rows: Any, limits: Floats, cells: int | None = None) -> Any:
-    """Minimise the cost of numbers >= 0 within limits, the first of which, one per cell, add up to 1."""
+    """Minimise the cost of variables >= 0 within limits; the first variables, one per cell, add up to 1."""
     from scipy.optimize import linprog
 
     found = linprog(
@@ -357,7 +357,7 @@ def _distribution(weights: Floats) -> Floats:
 
 
 def _certified(game: TensorGame, gains: Any, joint: Floats, gap: float) -> tuple[float, float]:
-    """Return the regret of an equilibrium, and the gap to the best one, if both are zero up to rounding."""
+    """Return the regret of an equilibrium and its gap to the best one, if both are zero up to rounding."""
     regret = float(max((gains @ joint).max(initial=0.0), 0.0))
     if max(regret, gap) > _CERTIFIED_JOINT:
         raise CoeblError(f"the linear program of {game.name} has a solution with a gap of {max(regret, gap):.1e}")

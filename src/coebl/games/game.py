@@ -1,4 +1,4 @@
-"""The game: a payoff matrix to the row player, with labels and a noise model."""
+"""The game: a matrix of payoffs to the row player, with labels and a noise model."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class TableGame(NamedGame, Interchange):
         return View(np.ascontiguousarray(own.reshape(len(own), -1)), self.ranges[number])
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the game to a file: a path that ends with .json or .nfg, or for a matrix .csv or .npy."""
+        """Write the game to a file whose path ends with .json or .nfg, or .csv or .npy for a matrix."""
         from coebl.games.game_files import write_game
 
         write_game(self, path)
@@ -302,7 +302,7 @@ class Game(ZeroSumGame, TableGame):
 
     @cached_property
     def unique_equilibrium(self) -> Uniqueness:
-        """The answer to whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
+        """A verdict on whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
         from coebl.games.equilibria import uniqueness
 
         return uniqueness(self)
@@ -329,7 +329,7 @@ class Game(ZeroSumGame, TableGame):
 
         read = read_game(path)
         if not isinstance(read, Game):
-            raise InputError(f"{path} is not a zero-sum game of two players; read it with coebl.read_game.")
+            raise InputError(f"{path} is not a two-player zero-sum game; read it with coebl.read_game.")
         return read
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -358,11 +358,11 @@ class Game(ZeroSumGame, TableGame):
         return f"payoffs to the row player, noise {self.noise}"
 
 
-Game.__new__.__dict__["__wrapped__"] = Game.__init__  # so that help() and the site list the arguments of the latter
+Game.__new__.__dict__["__wrapped__"] = Game.__init__  # so that help() and the site list the arguments of __init__
 
 
 def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[str] | None:
-    """Return the labels of a player: those given, else those of a pandas data frame with more than row numbers."""
+    """Return the labels of a player: those given, else those of a pandas data frame, unless they are row numbers."""
     if labels is not None or not hasattr(payoff, "iloc"):
         return labels
     index = getattr(payoff, axis)

@@ -1,7 +1,8 @@
 """Games in files: .csv, .npy, .json, and .nfg, which is Gambit's normal form.
 
-To add a format, write a function that returns the arguments of a game in the text of a file, or raises an `InputError`
-that names the place of the mistake, and a function that returns the text of a game. Add both to `_FORMATS`.
+To add a format, write a function that reads the text of a file and returns the arguments of a game, or raises an
+`InputError` that names the place of the mistake, and a function that returns the text of a game. Add both to
+`_FORMATS`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _KEYS: dict[str, tuple[type, str]] = {  # the accepted values of each key
 }
 _OF_MATRIX = ("name", "payoff", "row_labels", "column_labels", "noise", "payoff_range")
 _OF_TENSORS = ("name", "payoffs", "labels", "seats", "noise", "noise_between", "payoff_ranges")
-_MOST_NESTED = 64  # lists in lists: NumPy's arrays have no more axes
+_MOST_NESTED = 64  # levels of lists in lists: NumPy's arrays have no more axes
 
 
 def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
@@ -100,7 +101,7 @@ def write_game(game: TableGame, path: str | os.PathLike[str]) -> None:
     try:
         suffix = _check_suffix(target)
         if isinstance(game, TensorGame) and suffix not in (".json", ".nfg"):
-            raise InputError(f"a file {suffix} holds one matrix; accepted for {game.name}: .json or .nfg.")
+            raise InputError(f"a {suffix} file holds one matrix; accepted for {game.name}: .json or .nfg.")
         content = _FORMATS[suffix][1](game)
         data = content.encode() if isinstance(content, str) else content
     except UnicodeEncodeError as error:
@@ -141,7 +142,7 @@ def _parse_npy(data: bytes) -> dict[str, Any]:
     """Return the matrix in a file that `numpy.save` wrote. Nothing is unpickled, so no code in the file runs."""
     try:
         array = np.load(io.BytesIO(data), allow_pickle=False)
-    except Exception as error:  # a damaged header raises anything: SyntaxError, TokenError, MemoryError, ...
+    except Exception as error:  # a damaged header may raise anything: SyntaxError, TokenError, MemoryError, ...
         pickled = "pickle" in str(error)
         reason = "it needs pickle, which can run code" if pickled else "it is not a complete .npy file"
         raise InputError(f"{reason}; accepted: a matrix of numbers. Write it with numpy.save.") from None
@@ -178,8 +179,8 @@ def _parse_json(text: str) -> dict[str, Any]:
     _check_numbers(contents[key], key)
     if files_in(contents.get("noise") or ""):
         raise InputError(
-            f"noise is {shorten(contents['noise'])}, which is in a Python file, and a game's file runs none; accepted: "
-            "a noise of coebl list noises. Remove the key, and name your noise where the game is played."
+            f"noise is {shorten(contents['noise'])}, which is in a Python file, and a game file runs none; accepted: "
+            "a noise from coebl list noises. Remove the key, and name your noise where the game is played."
         )
     return {key: value for key, value in contents.items() if value is not None}
 
@@ -278,7 +279,7 @@ def _rows(text: str) -> tuple[list[_Row], bool]:
     except csv.Error as error:
         accepted = "cells between commas, semicolons or tabs. Close the quotes on that line"
         raise InputError(f"line {numbers[reader.line_num - 1]} is not CSV ({error}); accepted: {accepted}.") from None
-    # In a file with commas between cells, such a cell was in quotes, and 1,234 may be more than a thousand.
+    # In a file with commas between cells, such a cell was in quotes, and 1,234 may mean more than a thousand.
     return rows, delimiter != "," and any(_WITH_COMMA.fullmatch(cell) for row in rows for cell in row.cells)
 
 
@@ -292,7 +293,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _find_labels(rows: list[_Row]) -> tuple[bool, bool]:
-    """Return whether the first row, and whether the first column, are labels."""
+    """Return True if the first row holds labels, and True if the first column does."""
     first = rows[0]
     if len(rows) > 1 and len(first.cells) > 1 and not first.cells[0].strip():
         return True, True
@@ -354,7 +355,7 @@ _FORMATS: dict[str, tuple[Callable[[Any], dict[str, Any]], Callable[[Any], str |
     ".nfg": (parse_nfg, nfg_text),
 }
 SUFFIXES = tuple(_FORMATS)
-"""The endings of files that hold a game."""
+"""The suffixes of files that hold a game."""
 
 
 def _check_suffix(path: Path) -> str:

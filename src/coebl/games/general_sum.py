@@ -34,7 +34,7 @@ def _symmetric(payoff: Sequence[Sequence[float]], labels: Sequence[str]) -> Tens
 
 @GAMES.add("prisoners-dilemma", title="Prisoner's dilemma")
 def prisoners_dilemma() -> TensorGame:
-    """Both earn most together if they cooperate, and each earns more by defecting.
+    """Both earn most together if they cooperate, but each earns more by defecting.
 
     Payoffs to the row player: [[3, 0], [5, 1]]; to the column player, the transpose. Tucker (1950).
     The unique equilibrium is (defect, defect), which pays 1 each; it is the only correlated equilibrium too.
@@ -44,7 +44,7 @@ def prisoners_dilemma() -> TensorGame:
 
 @GAMES.add("stag-hunt", title="Stag hunt")
 def stag_hunt() -> TensorGame:
-    """Hunting the stag together pays most, the hare is safe.
+    """Hunting the stag together pays most, but hunting the hare is safe.
 
     Payoffs to the row player: [[4, 0], [3, 3]]; to the column player, the transpose. After Rousseau (1755).
     Three equilibria: (stag, stag) pays 4, (hare, hare) pays 3, and x = y = (3/4, 1/4) pays 3.
@@ -100,7 +100,7 @@ def shapley() -> TensorGame:
 def travellers_dilemma(
     high: Annotated[int, Range(1, 1000), "the highest price"] = 10,
     low: Annotated[int, Range(0, 1000), "the lowest price"] = 2,
-    bonus: Annotated[float, Range(1, open_low=True), "what the lower price earns from the other traveller"] = 2.0,
+    bonus: Annotated[float, Range(1, open_low=True), "the bonus for the lower price, at the other's expense"] = 2.0,
 ) -> TensorGame:
     """Two travellers name a price; both get the lower price, and whoever named it gets a bonus from the other.
 
@@ -184,7 +184,7 @@ def congestion(
 
     The payoff is minus the slope of the road times the number of players on it. Rosenthal (1973).
     With three players and the slopes 1 and 2 the pure equilibria are the three joint actions with two players on the
-    first road: each has the delay 2. Any such game has a pure equilibrium, a minimum of its potential.
+    first road: every player has a delay of 2. Any such game has a pure equilibrium, a minimum of its potential.
     """
     roads = _joint("congestion", players, len(slopes)).astype(np.int64)
     on_road = np.stack([(roads == road).sum(axis=0) for road in range(len(slopes))])
@@ -217,7 +217,7 @@ def random_general_sum(
 ) -> TensorGame:
     """Normal payoffs that are correlated between the two players.
 
-    m x n, A_ij and B_ij ~ N(0, 1). With correlation -1 the game is zero-sum, with 1 both have the same payoffs.
+    m x n, A_ij and B_ij ~ N(0, 1). With correlation -1 the game is zero-sum; with 1 both have the same payoffs.
     The equilibria are not known.
     """
     row, other = generator(seed, GENERAL_SUM).standard_normal((2, m, n))
@@ -229,6 +229,6 @@ def _joint(game: str, players: int, actions: int) -> Floats:
     if actions**players > _MOST_CELLS:
         raise InputError(
             f"{game}: {players} players with {actions} actions have {actions**players:,} joint actions; accepted: at "
-            f"most {_MOST_CELLS:,}. Take fewer players or actions."
+            f"most {_MOST_CELLS:,}. Use fewer players or actions."
         )
     return np.indices((actions,) * players).astype(np.float64)

@@ -16,8 +16,8 @@ from coebl.core.arrays import Booleans, Floats, Ints, check_payoff
 from coebl.core.errors import CoeblError, InputError, check_integer
 from coebl.games.genomes import GenomeGame, times
 
-MOST_COUNTED = 5000  # genes of a game that has a table of counts
-_GAP = 1e-9  # of the payoff range, up to which an equilibrium counts as certified
+MOST_COUNTED = 5000  # the most genes of a game with a table of counts
+_GAP = 1e-9  # the largest gap of a certified equilibrium, as a share of the payoff range
 
 
 def law_of_count(policy: Floats) -> Floats:
@@ -36,7 +36,7 @@ def law_of_count(policy: Floats) -> Floats:
 
 
 def _ones(genome: Ints) -> Ints:
-    """Return the number of ones of genomes, (..., n): (...). With int32 a search takes a fifth of the time for it."""
+    """Return the number of ones of genomes, (..., n): (...). int32 takes a fifth of the time in a search."""
     count: Ints = genome.sum(axis=-1, dtype=np.int32)
     return count
 

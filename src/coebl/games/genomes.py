@@ -24,7 +24,7 @@ from coebl.games.spaces import Bits
 
 MOST_LISTED = 10  # genes up to which all genomes are listed
 MOST_GENES = 100_000
-_CERTAIN = 1e-9  # of the payoff range: differences up to here are rounding
+_CERTAIN = 1e-9  # differences up to this share of the payoff range are rounding
 
 
 class GenomeGame(ZeroSumGame):
@@ -73,7 +73,7 @@ class GenomeGame(ZeroSumGame):
         self.name, self.spec, self.mask = name, spec, mask
         self.noise = parse_noise(noise)
         self.masks: tuple[Ints, Ints] | None = None  # per seat, (runs, n), of a game that was dealt
-        self.einsum: Callable[..., Any] = np.einsum  # that of the device of its arrays
+        self.einsum: Callable[..., Any] = np.einsum  # the function of the device that holds its arrays
         self._on_cpu: Self | None = None  # the same game, if this one has its arrays on another device
 
     # The parts that a game defines, for genomes without masks
@@ -237,7 +237,7 @@ class GenomeGame(ZeroSumGame):
             masks.append(mask.astype(np.int8))
         runs = [len(mask) for mask in masks]
         if runs[0] != runs[1]:
-            raise InputError(f"the masks are of {runs[0]} and {runs[1]} runs; accepted: as many for row as for column.")
+            raise InputError(f"the masks are for {runs[0]} and {runs[1]} runs; accepted: the same number for both.")
         return self._with(masks=tuple(masks))
 
     def _bare(self, seat: int, genome: NDArray[Any]) -> NDArray[Any]:

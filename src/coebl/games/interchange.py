@@ -1,7 +1,7 @@
-"""Conversions from and to OpenSpiel, Nashpy, Gambit and QuantEcon, and Gambit's normal form, .nfg.
+"""Conversions to and from OpenSpiel, Nashpy, Gambit and QuantEcon, and Gambit's normal form, .nfg.
 
-Each library is imported when it is needed. Files are not read by pygambit, so that they can be read without it: for a
-damaged file with too many strategies it takes all memory, and its messages do not name the value that is wrong.
+Each library is imported when it is needed. Files are read without pygambit, which may not be installed: it uses all
+memory for a damaged file with too many strategies, and its messages do not name the wrong value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SAME_SUM = 1e-9  # relative to the largest payoff
 
 
 class Interchange:
-    """The conversions of `Game` and `TensorGame` from and to other libraries.
+    """The conversions of `Game` and `TensorGame` to and from other libraries.
 
     The methods of `Game` accept games of two players with a constant sum, those of `TensorGame` any game.
     """
@@ -39,7 +39,7 @@ class Interchange:
     @classmethod
     def _check_players(cls, count: int, what: str) -> None:
         if cls._constant_sum and count != 2:
-            raise InputError(f"{what} has {count} players; accepted: two. For more: the same method of TensorGame.")
+            raise InputError(f"{what} has {count} players; accepted: two. For more, use the same method of TensorGame.")
 
     @classmethod
     def _from_tensors(
@@ -50,7 +50,7 @@ class Interchange:
         cls._check_players(len(tensors), what)
         if cls._constant_sum:
             if differing := differing_sums(*tensors):
-                accepted = "one sum everywhere. For other games: the same method of TensorGame"
+                accepted = "the same sum everywhere. For other games, use the same method of TensorGame"
                 raise InputError(f"{what} is not constant-sum: {differing}; accepted: {accepted}.")
             named.pop("seats", None)
             game: Self = made(tensors[0], row_labels=labels[0], column_labels=labels[1], **named)
@@ -60,7 +60,7 @@ class Interchange:
 
     @classmethod
     def from_openspiel(cls, game: Any) -> Self:
-        """Convert a game of OpenSpiel: a pyspiel.Game, or a name that `pyspiel.load_game` accepts, "matrix_rps".
+        """Convert a game of OpenSpiel: a pyspiel.Game, or the argument of `pyspiel.load_game`, such as "matrix_rps".
 
         A game that is played in turns or over several rounds becomes a matrix or a tensor with one action per pure
         strategy, if it is small enough.
@@ -193,7 +193,7 @@ def _table_of(pyspiel: Any, game: Any, what: str) -> Any:
 
 
 def _check_size(game: Any, what: str) -> None:
-    """Walk the tree, and reject a game whose table is too large as soon as that is known."""
+    """Walk the tree, and reject a game whose table is too large as soon as this is known."""
     accepted = f"about {_MOST_ENTRIES:,} payoffs. Choose smaller parameters"
     actions: list[dict[str, int]] = [{} for _ in range(game.num_players())]
     histories = 0
@@ -217,7 +217,7 @@ def _check_size(game: Any, what: str) -> None:
 
 
 def _one_line(names: list[str]) -> list[str] | None:
-    """Return labels of one line each: OpenSpiel's name of a pure strategy has a line per information state."""
+    """Return one-line labels: OpenSpiel's name of a pure strategy has a line per information state."""
     labels = [
         ", ".join(" ".join(line.split()) for line in name.strip().splitlines()).replace(" --- action = ", ": ")
         for name in names
@@ -334,8 +334,7 @@ class _Tokens:
     """The words of an NFG file, in order. A comma separates words, as a space does."""
 
     # Gambit writes a backslash before quotes and backslashes, and keeps other backslashes when it reads a file.
-    # A quote that is never closed takes the rest of the file: to search for its end from every later quote would take
-    # hours.
+    # An unclosed quote takes the rest of the file: searching for its end from every later quote would take hours.
     _pattern = re.compile(r'[\s,]+|("(?:[^"\\]|\\.)*"|[{}]|[^\s,{}"]+)|(").*', re.DOTALL)
 
     def __init__(self, text: str) -> None:

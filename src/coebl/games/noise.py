@@ -41,7 +41,7 @@ class Noise(Component):
         return payoff + draw
 
     def deviation(self, payoff_range: tuple[float, float]) -> float:
-        """Return the standard deviation of the reward of a payoff in the middle of payoff_range, a learner's unit.
+        """Return the standard deviation of rewards, a learner's unit, for a payoff in the middle of payoff_range.
 
         By default it is measured, on 65,536 draws from a fixed seed.
 
@@ -93,7 +93,7 @@ class Misstated(Gaussian):
 @NOISES.add("none", title="No noise")
 @dataclass(frozen=True)
 class NoNoise(Noise):
-    """None: the reward is the payoff."""
+    """No noise: the reward is the payoff."""
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         return np.zeros(size)
@@ -105,7 +105,7 @@ class NoNoise(Noise):
 @NOISES.add("bernoulli", title="Bernoulli")
 @dataclass(frozen=True)
 class Bernoulli(Noise):
-    """The reward is the low or the high end of the payoff range, with the right mean."""
+    """The reward is the low or the high end of the payoff range, with the payoff as its mean."""
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         return random.random(size)

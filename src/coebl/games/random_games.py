@@ -19,7 +19,8 @@ from coebl.games.registry import GAMES, Columns, OtherGame, Rows, Seed, Size, pa
 if TYPE_CHECKING:
     from coebl.games.equilibria import Uniqueness
 
-# Each family has its own stream of random numbers, so that games of one seed are unrelated. These numbers are fixed.
+# Each family has its own stream of random numbers, so that games of the same seed are unrelated. The numbers
+# are fixed.
 _GAUSSIAN, _UNIFORM, _SIGN, _SKEW, _SMOOTH, _SPARSE, _ROBUST_BANDIT, _PERMUTED, _LOW_RANK, GENERAL_SUM = range(1, 11)
 
 _JITTER = 1e-6  # keeps the kernel of random-smooth positive definite, up to 5000 actions, in spite of rounding
@@ -73,7 +74,7 @@ def random_skew(n: Annotated[Size, "the number of each player's actions"] = 10, 
 def random_smooth(m: Rows = 10, n: Columns = 10, seed: Seed = 0) -> Game:
     """Payoffs that vary smoothly with the numbers of the actions.
 
-    m x n, a Gaussian process of mean 0 and variance 1. Actions i and j of the row player correlate by
+    m x n, a Gaussian process of mean 0 and variance 1. Actions i and j of the row player have correlation
     exp(-(i - j)² / (2 (m/5)²)), those of the column player likewise with n. Equal across machines up to rounding.
     """
     normal = generator(seed, _SMOOTH).standard_normal((m, n))
@@ -99,7 +100,7 @@ def random_sparse(
     """A random game with a planted equilibrium in which each player uses k actions.
 
     m x n. The used actions are a random set, their probabilities within a factor of 3 of each other; every used action
-    earns exactly the value at equilibrium, every other one 0.5 less than that to its player.
+    earns exactly the value at equilibrium, every other action 0.5 less for its player.
     Value 0; the equilibrium is almost surely unique.
     """
     if k > min(m, n):
@@ -154,7 +155,7 @@ def permuted(game: OtherGame, seed: Seed = 0) -> Game:
 
     Labels stay with their actions. Use it if learners break ties by position, or if the best action is the last.
     Commas of the inner spec are written +: permuted:game=blotto:coins=4+fields=2,seed=3.
-    The value is that of the game, and the equilibria are those of the game in another order.
+    The value is that of the other game, and the equilibria are its equilibria in another order.
     """
     return permute(parse_matrix(game), seed)
 
@@ -256,6 +257,6 @@ def drifting(
 
     The first order is that of the game. With several steps the payoffs move gradually from one order to the next. It is
     a test for learners that forget. Learners that see the true payoffs cannot play it. Regret uses the value of each
-    round, which is that of the game in rounds in which an order is complete: with one step, in all.
+    round, which is that of the other game in rounds with a complete order: with one step, in all.
     """
     return DriftingGame(parse_matrix(game), every, steps, seed)

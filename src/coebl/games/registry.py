@@ -98,17 +98,17 @@ def parse_zero_sum(spec: GameLike) -> ZeroSumGame:
     >>> parse_zero_sum("chicken")
     Traceback (most recent call last):
         ...
-    coebl.core.errors.InputError: chicken is not a zero-sum game of two players, which is needed; play it with simul...
+    coebl.core.errors.InputError: chicken is not a two-player zero-sum game, which is needed here; play it with ...
     """
     game = parse_game(spec)
     if not isinstance(game, ZeroSumGame):
         repair = "play it with simulate(...) or coebl match"
-        raise InputError(f"{game.spec or game.name} is not a zero-sum game of two players, which is needed; {repair}.")
+        raise InputError(f"{game.spec or game.name} is not a two-player zero-sum game, which is needed here; {repair}.")
     return game
 
 
 def parse_matrix(spec: GameLike) -> Game:
-    """Return the matrix game of a spec, as `parse_game` does; genomes are listed, if they have few enough genes.
+    """Return the matrix game of a spec, as `parse_game` does; with few enough genes, all genomes are listed.
 
     >>> parse_matrix("diagonal:n=3,space=bits").shape
     (8, 8)
@@ -171,15 +171,15 @@ def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame | TensorGame:
 
 
 def _of_function(entry: Entry[Any], arguments: dict[str, Any]) -> FunctionGame:
-    """Return the game of a function of genomes, which has a parameter n."""
+    """Return the game of a function of genomes; the function must have a parameter n."""
     values = entry.defaults | arguments
     if "n" not in values:
-        raise InputError(f"{entry.name} has no parameter n; accepted: def payoff(x, y, n: int), n the genes. Add it.")
+        raise InputError(f"{entry.name} has no parameter n; accepted: def payoff(x, y, n: int), for n genes. Add it.")
     return FunctionGame(partial(entry.factory, **arguments), values["n"], name=entry.name)
 
 
 def is_path(text: str) -> bool:
-    """Return True if a string names a file. Names of registered games have neither points nor slashes.
+    """Return True if a string names a file. Names of registered games have neither dots nor slashes.
 
     >>> is_path("games/inspection.csv"), is_path("game.xlsx"), is_path("hide-and-seek:0.5/2")
     (True, True, False)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coebl.solver import Solution
 
 Between = Literal["independent", "common", "opposite"]
-"""How the noises of the players of a `TensorGame` relate."""
+"""The relation between the players' noises in a `TensorGame`."""
 
 
 class TensorGame(TableGame):
@@ -219,11 +219,11 @@ def _check_payoffs(payoffs: Any) -> tuple[Floats, ...]:
     try:
         arrays = [np.array(payoff, dtype=np.float64, order="C") + 0.0 for payoff in payoffs]
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"payoffs is {shorten(payoffs)}; accepted: numbers. Replace what is not one.") from None
+        raise InputError(f"payoffs is {shorten(payoffs)}; accepted: numbers. Replace the other entries.") from None
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1 or not arrays[0].size:
         listed = ", ".join(str(array.shape) for array in arrays)
-        raise InputError(f"payoffs has arrays of shapes {listed}; accepted: one shape, with an action or more each.")
+        raise InputError(f"payoffs has arrays of shapes {listed}; accepted: one shape, with at least one action each.")
     if arrays[0].size * len(arrays) > MOST_ENTRIES:
         raise InputError(f"payoffs has {arrays[0].size * len(arrays):,} entries; accepted: at most {MOST_ENTRIES:,}.")
     for seat, array in enumerate(arrays):
