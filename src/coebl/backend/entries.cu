@@ -1,4 +1,4 @@
-// One entry per run, read, written or counted as a visit; running sums; and the draw of an action per run.
+// Kernels that read, write or count one entry per run, compute running sums, and draw an action per run.
 
 __device__ long long place(long long run, const long long *at, const long long *to, long long m, long long k) {
     return to ? (run * m + at[run]) * k + to[run] : run * m + at[run];

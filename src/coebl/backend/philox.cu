@@ -1,7 +1,7 @@
 // Counter-based random numbers: Philox4x32 with ten rounds (Salmon, Moraes, Dror and Shaw 2011).
 //
-// The numbers of a run are a function of its four key words and of their place in its stream, and of nothing else. Two
-// words are the key, two are the upper half of the counter, and the lower half counts pairs of numbers.
+// The numbers of a run depend only on its four key words and on their place in its stream. Two words are the key, two
+// are the upper half of the counter, and the lower half counts pairs of numbers.
 
 struct alignas(16) Pair {
     double one, other;
@@ -26,7 +26,7 @@ __device__ double uniform(unsigned high, unsigned low) {  // in [0, 1), a multip
 }
 
 __device__ Pair numbers(const unsigned *key, long long pair, bool normal) {
-    // uniform, or normal by Box and Muller
+    // two numbers: uniform, or normal by the Box-Muller transform
     unsigned word[4] = {unsigned(pair), unsigned(pair >> 32), key[2], key[3]};
     philox(word, key[0], key[1]);
     const double one = uniform(word[0], word[1]), other = uniform(word[2], word[3]);
@@ -43,7 +43,7 @@ extern "C" __global__ void draw(const unsigned *keys, long long start, long long
     // out[r, k] = number start + k of run r, by the blocks of column r; keys: (runs, 4), out: (runs, count).
     // Numbers are multiplied by deviation[r, k % width], and mean[r, k % width] is added, where these are given.
     // Product and sum are rounded one after the other, as in `streams.spread_out`.
-    // aligned: whether start, count, width and all addresses are such that pairs can be read and written as a whole.
+    // aligned: true if start, count, width and all addresses allow pairs to be read and written as a whole.
     const long long run = blockIdx.x, end = (start + count + 1) / 2;
     const unsigned *key = keys + 4 * run;
     if (deviation) deviation += run * width;

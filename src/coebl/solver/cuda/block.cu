@@ -1,20 +1,19 @@
-// Certified maximin strategies of a batch, one block of threads a matrix. This part: where things are, and what the
-// threads of a warp and of a block find together. The parts are compiled as one: block, tableau, refine, simplex.
+// Certified maximin strategies of a batch, with one block of threads per matrix. This part has the memory layout, and
+// the reductions over a warp and over a block. The parts are compiled as one: block, tableau, refine, simplex.
 //
-// The method is that of the kernel for large matrices, and so are the names: see kernels/tableau.py for the linear
-// program, the tableau and what follows the pivots. Every function says which of those it is.
-// What is lacking is a warm start. What has no certified answer in the end is left to the caller.
+// The method and the names are those of the CPU's kernel for large matrices: kernels/tableau.py describes the linear
+// program, the tableau and the refinement. A function begins with the name of its counterpart there, if it has one.
+// There are no warm starts. Matrices without a certified answer are left to the caller.
 //
-// Where things are. The first SHARED_ROWS rows of T are in shared memory, the others in global memory. While pivots are
-// under way, each thread has HELD of the others in registers. A thread updates the same vector of VECTOR columns in
-// every GROUPS-th row, so that the squares of a column come out of the sweep. b, c and e are double precision, as on
-// the CPU.
+// Memory layout. The first SHARED_ROWS rows of T are in shared memory, the others in global memory. During pivots, each
+// thread keeps HELD of the others in registers. A thread updates the same vector of VECTOR columns in every GROUPS-th
+// row, so that the sweep also yields the squares of each column. b, c and e are double precision, as on the CPU.
 //
-// A sum is added up in an order that depends on the shape alone. So the answer to a matrix is a function of the matrix,
-// its weights and the constants below, to the last bit, in any batch.
+// The order in which a sum is added up depends only on the shape. So the answer to a matrix is a function of the
+// matrix, its weights and the constants below, to the last bit, in any batch.
 //
-// Constants, which the caller defines: M, N (the shape), REAL (of T: float or double), THREADS, SHARED_ROWS, HELD,
-// WARP, BLOCKS (at a time on a multiprocessor), and of kernels/workspace.py MOST_GAP, ZERO, TINY, EXACT, LOOSE,
+// Constants that the caller defines: M, N (the shape), REAL (of T: float or double), THREADS, SHARED_ROWS, HELD,
+// WARP, BLOCKS (at a time on a multiprocessor), and from kernels/workspace.py MOST_GAP, ZERO, TINY, EXACT, LOOSE,
 // NEAR, NUDGE, ROUNDING, SINGULAR, SHARE, TIE_ERROR and TIE_ERROR_RELATIVE.
 
 typedef REAL Real;
@@ -22,7 +21,7 @@ typedef REAL Real;
 constexpr int VECTOR = 16 / sizeof(Real);               // columns that a thread updates at a time
 constexpr int VECTORS = (N + VECTOR - 1) / VECTOR;      // of a row
 constexpr int STRIDE = (VECTORS + (VECTORS % 8 == 0)) * VECTOR;  // from row to row; not a power of two: see vectors
-constexpr int GROUPS = THREADS / VECTORS;               // of threads, each of which has all columns
+constexpr int GROUPS = THREADS / VECTORS;               // of threads; each group has all columns
 constexpr int WARPS = THREADS / WARP;
 constexpr int LANE_COLUMNS = (N + WARP - 1) / WARP;     // columns that a thread of a warp has
 constexpr int MOST_COLUMNS = 512;                       // a power of two
@@ -41,7 +40,7 @@ struct alignas(16) Vector {
 };
 
 struct Choice {
-    double score;  // the largest is chosen, of equal ones the first
+    double score;  // the largest is chosen, the first of equal ones
     int at;        // -1: none
 };
 
@@ -50,7 +49,7 @@ struct Repair {
     double right;     // b of the row
 };
 
-struct Pivot {  // what all threads need of the pivot's row and column, besides the row itself
+struct Pivot {  // the data of a pivot that all threads need, besides its row
     double right, tie_part, price;  // b and e of the row, c of the column
     Real entry;
 };
@@ -62,39 +61,39 @@ struct Payoffs {
     __device__ double operator()(int i, int j) const { return 1 + (A[i * N + j] - low) * unit; }  // B, in [1, 2]
 };
 
-struct Scratch {  // in global memory: what is used after the pivots, not during them
+struct Scratch {  // in global memory; used after the pivots, not during them
     double primal[N + M];     // the value of each variable: q, then the slacks
-    double dual[N + M];       // the price of each variable: those of q, then p
+    double dual[N + M];       // the price of each variable: the prices of q, then p
     double row_sums[M];       // Bq
     double column_sums[N];    // B'p
     double row_steps[M], column_steps[N];
     double column_parts[WARPS][N];
 };
 
-struct Problem {  // what the block is at
+struct Problem {  // the matrix that the block solves
     Payoffs B;
     double high;           // the largest payoff
-    const double *weight;  // (M,), of ties; none: any optimal strategy will do
+    const double *weight;  // (M,), of ties; null: any optimal strategy will do
     Scratch *scratch;
     Real *rest;  // (M - SHARED_ROWS, STRIDE), the other rows of T
 };
 
 extern __shared__ __align__(16) unsigned char memory[];  // (SHARED_ROWS, STRIDE) of Real
-__shared__ __align__(16) Real row[STRIDE];               // the pivot row, or what is multiplied with T
+__shared__ __align__(16) Real row[STRIDE];               // the pivot row, or a vector to multiply by T
 __shared__ __align__(16) Real squares[GROUPS * STRIDE];  // of the columns, by group
-__shared__ __align__(16) Real factor[M];                 // the pivot column, or what is multiplied with T
+__shared__ __align__(16) Real factor[M];                 // the pivot column, or a vector to multiply by T
 __shared__ double b[M], e[M], c[N];
 __shared__ short basic[M], nonbasic[N];
-__shared__ unsigned slopes[WARPS], places[WARPS];        // what each warp has found
+__shared__ unsigned slopes[WARPS], places[WARPS];        // the result of each warp
 __shared__ unsigned long long orders[WARPS];
 __shared__ double parts[WARPS];
-__shared__ Problem problem;                              // here, as in registers it would take the place of rows
+__shared__ Problem problem;                              // not in registers, where it would displace rows
 __shared__ Pivot next_pivot;
 __shared__ Repair next_repair;
 __shared__ int next_matrix;
 
 __device__ int this_thread() {
-    // threadIdx.x, read again each time: what is computed from it is not kept in registers from one pivot to the next
+    // threadIdx.x, read again each time, so that values computed from it are not kept in registers between pivots
     int thread;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     return thread;
@@ -110,14 +109,14 @@ __device__ Real entry(int i, int j) { return row_of(i)[j]; }
 
 __device__ double weight_of(int i) { return problem.weight ? problem.weight[i] : 0; }
 
-// What a warp finds
+// Reductions over a warp
 
 __device__ double warp_sum(double x) {
     for (int far = WARP / 2; far > 0; far /= 2) x += __shfl_xor_sync(ALL, x, far);
     return x;
 }
 
-__device__ unsigned long long order_of(double x) {  // an integer that grows with x
+__device__ unsigned long long order_of(double x) {  // an integer that increases with x
     const unsigned long long bits = __double_as_longlong(x);
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
@@ -127,7 +126,7 @@ __device__ double number_of(unsigned long long order) {  // the number that has 
 }
 
 __device__ unsigned long long warp_most(unsigned long long order) {
-    // there is one instruction for 32 bits
+    // in two halves: the instruction takes 32 bits
     const unsigned upper = __reduce_max_sync(ALL, unsigned(order >> 32));
     const unsigned lower = __reduce_max_sync(ALL, order >> 32 == upper ? unsigned(order) : 0u);
     return (unsigned long long)upper << 32 | lower;
@@ -146,11 +145,11 @@ __device__ int warp_best(Choice best) {
     return most == 0 ? -1 : int(__reduce_min_sync(ALL, order == most ? unsigned(best.at) : ALL));
 }
 
-// What a block finds
+// Reductions over a block
 
 __device__ double block_max(double x) {
     x = warp_max(x);
-    __syncthreads();  // whoever still reads parts
+    __syncthreads();  // other threads may still read parts
     if (this_thread() % WARP == 0) parts[this_thread() / WARP] = x;
     __syncthreads();
     for (int k = 0; k < WARPS; k++) x = fmax(x, parts[k]);
@@ -175,7 +174,7 @@ struct Best {
 };
 
 __device__ Best block_best(Choice best) {
-    // one barrier, and the next call of it must come after another one
+    // This has one barrier; another barrier must precede the next call
     const int lane = this_thread() % WARP, warp = this_thread() / WARP;
     const unsigned long long order = best.at < 0 ? 0 : order_of(best.score), most = warp_most(order);
     const unsigned at = __reduce_min_sync(ALL, order == most ? unsigned(best.at) : ALL);
@@ -189,4 +188,4 @@ __device__ Best block_best(Choice best) {
     return {found, number_of(highest)};
 }
 
-__device__ double number(double x) { return x < NONE ? x : NONE; }  // not-a-number counts as too large
+__device__ double number(double x) { return x < NONE ? x : NONE; }  // NaN counts as too large

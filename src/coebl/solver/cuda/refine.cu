@@ -4,7 +4,7 @@ template <class Matrix, class Left, class Right>
 __device__ void products(Matrix matrix, const Left *p, const Right *q, double *row_sums, double *column_sums) {
     // `_products`: row_sums = matrix q and column_sums = matrix' p, in one sweep
     Scratch &w = *problem.scratch;
-    constexpr int ROWS = LANE_COLUMNS <= 4 ? 4 : LANE_COLUMNS <= 8 ? 2 : 1;  // at a time, to have more loads under way
+    constexpr int ROWS = LANE_COLUMNS <= 4 ? 4 : LANE_COLUMNS <= 8 ? 2 : 1;  // at a time, to have more loads in flight
     const int lane = this_thread() % WARP, warp = this_thread() / WARP;
     double right[LANE_COLUMNS], column[LANE_COLUMNS];
 #pragma unroll
@@ -51,7 +51,7 @@ __device__ void products(Matrix matrix, const Left *p, const Right *q, double *r
 }
 
 __device__ __forceinline__ bool refine(double enough) {
-    // `_refine`: the p and q of this basis by iterative refinement, b and c from them. False if it diverges
+    // `_refine`: compute p and q of this basis by iterative refinement, then b and c. False if it diverges
     const int thread = this_thread();
     const Payoffs B = problem.B;
     Scratch &w = *problem.scratch;
@@ -107,7 +107,7 @@ __device__ __forceinline__ void tie_parts() {
 }
 
 __device__ __forceinline__ bool ties_hold() {
-    // `_ties_hold`: whether e solves B e + slack = weight
+    // `_ties_hold`: true if e solves B e + slack = weight
     const int thread = this_thread();
     const Payoffs B = problem.B;
     Scratch &w = *problem.scratch;
@@ -131,9 +131,9 @@ __device__ __forceinline__ bool ties_hold() {
 }
 
 __device__ __forceinline__ int settle(double zero, double exact, int limit, bool again) {
-    // `settle`, and the pivots before it: refine, and pivot on until the basis is optimal in double precision, ties
-    // included. Before b and c are refined, zero counts as zero in them, and then exact. A recomputed tableau may
-    // have negative b, one that has just begun has not. -1 if it cannot go on
+    // `settle`, and the pivots before it: refine and pivot until the basis is optimal in double precision, ties
+    // included. The tolerance of b and c is zero before they are refined, and exact afterwards. A recomputed tableau
+    // may have negative b, a new one has not. Returns the number of pivots, or -1 if it cannot go on
     int pivots = 0, repairs = 0;
     for (int round = 0; round <= ROUNDS; round++) {
         if (round > 0 || again) {
@@ -145,7 +145,7 @@ __device__ __forceinline__ int settle(double zero, double exact, int limit, bool
         if (improvements < 0) return -1;
         if (round > 0 && repairs + improvements == 0) return ties_hold() ? pivots : -1;
         pivots += repairs + improvements;
-        for (int last = 0; last < 2; last++) {  // the second time to the last digits, if there may be a zero
+        for (int last = 0; last < 2; last++) {  // the second time to full precision, if there may be a zero
             if (!refine(last ? 0 : 0.1 * EXACT)) return -1;
             double least = NONE, most = -NONE;
             for (int i = this_thread(); i < M; i += THREADS) least = fmin(least, b[i]);

@@ -1,4 +1,4 @@
-// The whole: kernels/simplex.py
+// The kernel itself: kernels/simplex.py
 
 __device__ void begin() {
     // `_begin`: the tableau of B with every slack basic
@@ -32,15 +32,15 @@ __device__ void begin() {
 }
 
 __device__ void mark_basis() {
-    // which variables are basic, where `return_to_basis` finds it
+    // record which variables are basic, for `return_to_basis`
     for (int i = this_thread(); i < M; i += THREADS) problem.scratch->primal[basic[i]] = 1;
     for (int s = this_thread(); s < N; s += THREADS) problem.scratch->primal[nonbasic[s]] = 0;
     __syncthreads();
 }
 
 __device__ bool return_to_basis() {
-    // `compute_anew`: from every slack basic to the basis that was marked, by a pivot for each of its q, and so without
-    // the rounding of the pivots that led there. False if the basis is singular
+    // `recompute`: go from the basis of all slacks to the marked basis by a pivot for each of its q, and so without the
+    // rounding of the pivots that led there. False if the basis is singular
     const double *wanted = problem.scratch->primal;
     Held<0> none;
     for (int s = 0; s < N; s++) {
@@ -60,12 +60,12 @@ __device__ bool return_to_basis() {
 
 struct Answers {  // to every matrix k
     double *strategy, *opponent;  // (runs, M), (runs, N)
-    double *value, *gap;          // (runs,), the gap is not a number where there is no answer
+    double *value, *gap;          // (runs,); the gap is NaN if there is no answer
     long long *pivots;            // (runs,)
 };
 
 __device__ bool write_answer(const Answers &out, int k) {
-    // `bounds`, and what becomes of them; whether the gap is small enough
+    // `bounds`, and write the answer; true if the gap is small enough
     const int thread = this_thread();
     const Payoffs B = problem.B;
     Scratch &w = *problem.scratch;
@@ -87,7 +87,7 @@ __device__ bool write_answer(const Answers &out, int k) {
     }
     total_p = block_sum(total_p);
     total_q = block_sum(total_q);
-    if (__syncthreads_or(rounded)) products(B, p, q, w.row_sums, w.column_sums);  // else `refine` has left them
+    if (__syncthreads_or(rounded)) products(B, p, q, w.row_sums, w.column_sums);  // else `refine` has computed them
     double lower = NONE, upper = -NONE;
     for (int j = thread; j < N; j += THREADS) lower = fmin(lower, w.column_sums[j]);
     for (int i = thread; i < M; i += THREADS) upper = fmax(upper, w.row_sums[i]);
@@ -104,7 +104,7 @@ __device__ bool write_answer(const Answers &out, int k) {
 }
 
 __device__ void write_none(const Answers &out, int k) {
-    // in place of an answer, so that whoever reads it has strategies: uniform ones
+    // write uniform strategies in place of an answer, so that readers have valid ones
     for (int i = this_thread(); i < M; i += THREADS) out.strategy[size_t(k) * M + i] = 1.0 / M;
     for (int j = this_thread(); j < N; j += THREADS) out.opponent[size_t(k) * N + j] = 1.0 / N;
     if (this_thread() == 0) {
@@ -114,7 +114,7 @@ __device__ void write_none(const Answers &out, int k) {
 }
 
 __device__ bool solve(const double *A, const double *weight, Scratch *scratch, Real *rest, const Answers &out, int k) {
-    // whether there is an answer to A, which is matrix k
+    // solve A, which is matrix k; true if there is an answer
     double low = NONE, high = -NONE;
 #pragma unroll 8
     for (int at = this_thread(); at < M * N; at += THREADS) {
@@ -125,8 +125,8 @@ __device__ bool solve(const double *A, const double *weight, Scratch *scratch, R
     high = block_max(high);
     if (this_thread() == 0) problem = {{A, low, 1 / (high != low ? high - low : 1)}, high, weight, scratch, rest};
     __syncthreads();
-    // As `_from_scratch`, and then without the rule for ties, as `rescue` does: it may ask for more digits than there
-    // are. Where single precision fails, double precision comes next
+    // `_from_scratch`, and then without the rule for ties, as in `_rescue`: the rule may ask for more digits than there
+    // are. If single precision fails, the caller tries double precision
     for (int attempt = 0; attempt < (sizeof(Real) == sizeof(double) ? 3 : 1); attempt++) {
         const bool again = attempt == 1;
         if (again) mark_basis();
@@ -150,9 +150,9 @@ solve_batch(const double *A, const double *weight, int weights, int runs, const 
             bool *marks, int each, Scratch *scratch, Real *rest, double *strategy, double *opponent, double *value,
             double *gap, long long *pivots) {
     // Solve A[k], (runs, M, N), with the tie weights (weights, M), weights being 1 or runs.
-    // chosen: the k to solve, counts[0] of them; none: all. counts[1], 0 at first: blocks take the next one from it.
-    // failed: gets the k that have no answer, counts[2] of them, 0 at first.
-    // marks, if any: true for k / each of these.
+    // chosen: the k to solve, counts[0] of them; null: all. counts[1], 0 at first: the next one for a block to take.
+    // failed: receives the k without an answer; counts[2], 0 at first, becomes their number.
+    // marks, unless null: becomes true at k / each for each of these.
     // scratch and rest: working memory, one Scratch and (M - SHARED_ROWS, STRIDE) for each block.
     const int all = chosen ? counts[0] : runs;
     for (;;) {

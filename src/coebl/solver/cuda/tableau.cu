@@ -2,7 +2,7 @@
 
 template <int COUNT>
 struct Held {
-    // Rows of T in the registers of a thread, each as far as its vector: COUNT rows that follow one another.
+    // COUNT consecutive rows of T in the registers of a thread, of each row only the thread's vector.
     static constexpr int ROWS = COUNT * GROUPS < M - SHARED_ROWS ? COUNT * GROUPS : M - SHARED_ROWS;  // of all threads
     static constexpr int END = SHARED_ROWS + ROWS;                                                    // the next row
     Vector rows[COUNT > 0 ? COUNT : 1];
@@ -24,8 +24,8 @@ struct Held {
 
 template <class Number>
 __device__ Number reciprocal(Number x) {
-    // of a number that is not tiny, to the last bit or so, by Newton's steps. A division would be a call, and for the
-    // sake of a call the registers of a thread are written to memory
+    // 1 / x by Newton's method, for x that is not tiny, to the last bit or so. A division would be a call, and a call
+    // spills the registers of a thread to memory
     Number y = __fdividef(1, float(x));
     for (int bits = 22; bits < 8 * sizeof(Number) - 8; bits *= 2) y += y * (1 - x * y);
     return y;
@@ -62,12 +62,12 @@ __device__ __forceinline__ void sweep(Held<COUNT> &held, const Vector &pivot_row
     __syncthreads();
 }
 
-__device__ int thread_of(int i) { return M <= THREADS ? i : i % THREADS; }  // who looks after b, e and factor of a row
+__device__ int thread_of(int i) { return M <= THREADS ? i : i % THREADS; }  // the owner of b, e and factor of a row
 
 template <int COUNT>
 __device__ __forceinline__ void publish(Held<COUNT> &held, int r, int s, double right) {
-    // what every thread needs for a pivot: row r into row, and the rest into next_pivot; right is b[r].
-    // With factor[r] - 1 in place of factor[r], and 1 + inverse in row, one formula is right for row r and column s too
+    // Store the data of a pivot for all threads: row r in `row`, and the rest in next_pivot; right is b[r].
+    // With factor[r] - 1 in place of factor[r], and 1 + inverse in row, one formula holds for row r and column s too
     const int thread = this_thread(), v = thread % VECTORS, owner = Held<COUNT>::owner(r);
     if (owner < 0) {
         if (thread < VECTORS) reinterpret_cast<Vector *>(row)[v] = vector_of(r, v);
@@ -107,8 +107,8 @@ __device__ __forceinline__ void pivot(Held<COUNT> &held, int r, int s) {
 }
 
 __device__ int steepest_column(double zero) {
-    // `_choose_column`: the steepest edge, or -1 where none improves. Slopes are compared to some four digits: the last
-    // bits of each are the column's, so that of equal ones the first is the largest
+    // `_choose_column`: the steepest edge, or -1 if none improves. Slopes are compared to about four digits: their last
+    // bits hold the column, so that the first of equal slopes is the largest
     unsigned most = 0;
     for (int j = this_thread(); j < N; j += THREADS) {
         const double gain = c[j] - zero;
@@ -129,7 +129,7 @@ __device__ int steepest_column(double zero) {
 }
 
 __device__ int least_tie_part(double step, double zero) {
-    // `_tie`: of the rows that tie in b, the one of least tie part leaves; but not by a pivot that ruins T
+    // `_tie`: of the rows that tie in b, the one of least tie part leaves, unless its pivot would ruin T
     Real largest = 0;
     for (int i = this_thread(); i < M; i += THREADS)
         if (factor[i] > Real(TINY) && b[i] - step * factor[i] <= zero) largest = fmax(largest, factor[i]);
@@ -145,12 +145,12 @@ __device__ int least_tie_part(double step, double zero) {
 
 template <int COUNT>
 __device__ __forceinline__ void take_column(Held<COUNT> &held, int s) {
-    // column s of T into factor
+    // copy column s of T to factor
     for (int i = this_thread(); i < SHARED_ROWS; i += THREADS) factor[i] = entry(i, s);
     for (int i = Held<COUNT>::END + this_thread(); i < M; i += THREADS) factor[i] = entry(i, s);
     if (this_thread() % VECTORS == s / VECTOR) {
 #pragma unroll
-        for (int k = 0; k < VECTOR; k++)  // registers have no index: a loop for each place in the vector
+        for (int k = 0; k < VECTOR; k++)  // registers cannot be indexed: a loop for each place in the vector
             if (s % VECTOR == k) held.each([&](int i, Vector &here) { factor[i] = here.lane[k]; });
     }
     __syncthreads();
@@ -158,7 +158,7 @@ __device__ __forceinline__ void take_column(Held<COUNT> &held, int s) {
 
 template <int COUNT>
 __device__ __forceinline__ int choose_row(Held<COUNT> &held, int s, double zero) {
-    // `_choose_row`: the row of least ratio of b to column s, ties by the tie part, or -1; leaves it published
+    // `_choose_row`: the row of least ratio of b to column s, ties by the tie part, or -1; the pivot is then published
     Choice best = {-NONE, -1};
     for (int i = this_thread(); i < M; i += THREADS) {
         const Real f = factor[i];
@@ -183,7 +183,7 @@ __device__ __forceinline__ int choose_row(Held<COUNT> &held, int s, double zero)
 }
 
 __device__ __noinline__ int primal(double zero, int limit) {
-    // the number of pivots until no reduced cost exceeds zero, or -1 if it cannot go on
+    // pivot until no reduced cost exceeds zero; returns the number of pivots, or -1 if it cannot go on
     const int v = this_thread() % VECTORS;
     Held<HELD> held;
     __syncthreads();
@@ -217,7 +217,7 @@ __device__ int choose_row_to_repair(double zero) {
         if (b[i] < -zero) best = better(best, {-b[i], i});
     int r = warp_best(best);
     if (r >= 0) return r;
-    Choice last = {NONE, -1};  // that was refused
+    Choice last = {NONE, -1};  // the last row rejected
     for (;;) {
         for (int i = lane; i < M; i += WARP) {
             const Choice here = {-e[i], i};
@@ -232,7 +232,7 @@ __device__ int choose_row_to_repair(double zero) {
 }
 
 __device__ int choose_column_to_repair(int r, double zero) {
-    // the column that enters in `dual`, by one warp: the least cost, of equal ones the largest entry; -1: none
+    // the column that enters in `dual`, by one warp: of least cost, then of largest entry; -1: none
     const double largest = largest_in_row(r);
     Choice best = {0, -1};
     for (int j = this_thread(); j < N; j += WARP) {
@@ -249,7 +249,7 @@ __device__ int choose_column_to_repair(int r, double zero) {
 }
 
 __device__ __forceinline__ int dual(double zero, int limit) {
-    // the number of pivots until no right-hand side is negative, nor zero with a negative tie part; -1 as in primal
+    // pivot until no right-hand side is negative, nor zero with a negative tie part; returns as `primal` does
     constexpr bool DOUBLE = sizeof(Real) == sizeof(double);
     int pivots = 0;
     Held<0> none;
@@ -279,7 +279,7 @@ __device__ __forceinline__ int dual(double zero, int limit) {
             continue;
         }
         if (next.right < -LOOSE) return -1;
-        if (this_thread() == 0) b[next.row] = e[next.row] = 0;  // nothing in the row can make up for it: a rounded zero
+        if (this_thread() == 0) b[next.row] = e[next.row] = 0;  // no entry of the row can repair it: a rounded zero
     }
     return -1;
 }
