@@ -81,7 +81,7 @@ def _operators() -> tuple[registry.Registry[Any], ...]:
 
 
 def _print_learners(entries: Iterable[Any]) -> None:
-    """Print the learners by kind, those that see least first."""
+    """Print the learners by kind, the least informed first."""
     by_kind = {kind: [entry for entry in entries if entry.factory.kind() == kind] for kind in learners.KINDS}
     for place, kind in enumerate(kind for kind, chosen in by_kind.items() if chosen):
         print("\n" * (place > 0), end="")

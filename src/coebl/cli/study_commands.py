@@ -169,7 +169,7 @@ def results_command(
 ) -> None:
     """Print the ranking of a study, and the means of its matches.
 
-    The means are those after the last round, or any recorded one, with 95 % intervals. If they would fill more than a
+    The means are taken after the last round, or after --round, with 95 % intervals. If they would fill more than a
     screen, only the ranking is printed; use --details, or select games, learners or metrics.
 
     \b
@@ -356,7 +356,7 @@ def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> No
 
 
 def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence[compare.Contest]) -> None:
-    """Print the differences in one way of comparing, with a bar for each interval, and the better learner."""
+    """Print the differences of one way of comparing: a bar for each interval, and the better learner."""
     opponents = {contest.opponents for contest in contests}
     bars = [contest.interval(comparison.in_ranges) for contest in contests]
     most = max((abs(end) for _, *ends in bars for end in ends if not isnan(end)), default=0.0)
