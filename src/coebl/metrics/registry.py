@@ -64,7 +64,8 @@ def metric_class(name: str) -> type[Metric]:
     parts = split_spec(name)
     if parts.name not in METRICS and not parts.file:
         known = METRICS.names
-        raise InputError(f"unknown metric {name!r}{nearest(name, known)} Accepted: {', '.join(known)}, all.")
+        accepted = f"{', '.join(known)}, all; or file.py:Name"
+        raise InputError(f"unknown metric {name!r}{nearest(name, known)} Accepted: {accepted}.")
     metric = cast(type[Metric], METRICS[parts.name].factory)
     if not parts.parameters:
         return metric
