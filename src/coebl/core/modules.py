@@ -53,7 +53,7 @@ def require(module: str) -> Any:
 
 
 class Lazy:
-    """A module that is imported when one of its names is first used; one of an optional package by `require`."""
+    """A module of an optional package, imported by `require` when one of its names is first used."""
 
     def __init__(self, module: str) -> None:
         self._module = module

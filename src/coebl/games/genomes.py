@@ -33,8 +33,8 @@ class GenomeGame(ZeroSumGame):
     With at most 10 genes all genomes are listed, and no oracle is needed. With more genes, a game lacks the oracles
     that it does not define (`unknown`), and metrics that need them are rejected with the reason.
 
-    A game g with `mask` hides which bit of a gene is which: it is g(x xor s, y xor s'), with s and s' drawn for each
-    seed when the game is dealt. Until then its methods are those of g.
+    A game g with `mask` hides which value of a gene counts as 1: it is g(x xor s, y xor s'), with s and s' drawn for
+    each seed when the game is dealt. Until then its methods are those of g.
 
     Args:
         n: the number of genes.

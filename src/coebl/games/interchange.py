@@ -138,7 +138,7 @@ class Interchange:
     def from_quantecon(cls, game: Any) -> Self:
         """Convert a quantecon.game_theory.NormalFormGame, which has neither a name nor labels."""
         _check_type(game, require("quantecon.game_theory").NormalFormGame, "a quantecon.game_theory.NormalFormGame")
-        # The axes of a player's array are its own, then those of the players after it, then of those before it.
+        # The first axis of a player's array is its own; the players after it follow, then the players before it.
         arrays = [np.array(player.payoff_array, dtype=np.float64) for player in game.players]
         tensors = [np.moveaxis(own, range(game.N), np.roll(range(game.N), -seat)) for seat, own in enumerate(arrays)]
         return cls._from_tensors(tensors, "the QuantEcon game", [None] * game.N)

@@ -75,7 +75,7 @@ def random_smooth(m: Rows = 10, n: Columns = 10, seed: Seed = 0) -> Game:
     """Payoffs that vary smoothly with the numbers of the actions.
 
     m x n, a Gaussian process of mean 0 and variance 1. Actions i and j of the row player have correlation
-    exp(-(i - j)² / (2 (m/5)²)), those of the column player likewise with n. Equal across machines up to rounding.
+    exp(-(i - j)² / (2 (m/5)²)), and those of the column player likewise with n. Equal across machines up to rounding.
     """
     normal = generator(seed, _SMOOTH).standard_normal((m, n))
     # Covariance: the Kronecker product of both kernels. By einsum, as the rounding of @ depends on the CPU.
@@ -221,7 +221,7 @@ class DriftingGame(Game):
         return (t - 1) * self._steps // self._every
 
     def _order(self, period: int) -> Any:
-        """Return the payoffs at the start of a period: in the first, those of the game."""
+        """Return the payoffs at the start of a period; the first period starts with the game's payoffs."""
         if period == 0:
             return self._first.payoff
         return permute(self._first, int(np.random.SeedSequence([self._seed, period]).generate_state(1)[0])).payoff

@@ -141,7 +141,7 @@ class Kernel:
             batch: (runs, m, n).
             weight: the tie weights, (1, m) or (runs, m).
             chosen: the indices of the matrices to solve, counts[0] of them; None: all matrices.
-            counts: (3,), of which the last two are 0; the last one becomes the number of failures.
+            counts: (3,), with 0 in the last two; the last becomes the number of failures.
             failed: (runs,), receives the indices of the matrices without an answer. Their gap is NaN.
             marks: (runs / group,), becomes true if one of a group of matrices has no answer; None: nothing is marked.
             group: the number of consecutive matrices that share a mark.
