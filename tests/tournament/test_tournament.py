@@ -205,7 +205,7 @@ def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_are_reported
         (
             ["--out", "new", "--games", "bilinear:n=3"],
             "--learners: exp3 cannot take the row seat of bilinear:n=3: exp3 plays numbered actions, and the game has "
-            "genomes; pick another learner; up to 10 genes, as-atoms:learner=... seats it. And 1 more mistake. "
+            "genomes; pick another learner; with up to 10 genes, as-atoms:learner=... can seat it. And 1 more mistake. "
             "If --learners names a learner of the suite, such as uniform, only the named learners play.",
         ),
         (["--out", "new", "--seeds", "100000000"], "--seeds: this is 100000000; accepted: how many"),

@@ -1,4 +1,4 @@
-"""Learners: the contract, the algorithms by family, the parts that they share, a template to copy.
+"""Learners: the contract, the algorithms by family, their shared parts, and a template to copy.
 
 Every registered class can be imported from here: ``from coebl.learners import Ucb``.
 

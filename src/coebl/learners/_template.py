@@ -19,22 +19,22 @@ from coebl.learners.base import Learner, Seat, Seen
 
 @dataclass
 class EpsilonGreedy(Learner):
-    """Epsilon-greedy: mostly the action of best mean reward, sometimes any action.
+    """Epsilon-greedy: mostly the action of highest mean reward, sometimes a random action.
 
-    First a sentence that ends with a full stop, which lists show. Then a description, and the pseudo-code as an
-    indented block. The page of the learner is made of these and of the meanings of the hyper-parameters.
+    The first sentence ends with a full stop and appears in lists. A description follows, then the pseudo-code as an
+    indented block. The learner's page consists of these and the meanings of the hyper-parameters.
 
         n_i = 0, mean_i = 0 for every action
         each round t, with m actions and epsilon = min(1, explore m / t):
           with probability epsilon play any action, else the one of largest mean_i, the first of equals
-          update n_i and mean_i, of the action i that was played, with its reward
+          update n_i and mean_i of the played action i with its reward
     """
 
     # Its name and its needs:
     name = "epsilon-greedy"  # its spec name
     title = "Epsilon-greedy"  # in tables and figures
     sees = frozenset()  # with {"opponent"}, seen.opponent is the opponent's action
-    needs_horizon = False  # with True, seat.horizon is a number
+    needs_horizon = False  # if True, seat.horizon is a number
     cites = (
         "Auer, Cesa-Bianchi and Fischer (2002). Finite-time analysis of the multiarmed bandit problem. "
         "Machine Learning 47."
@@ -50,7 +50,7 @@ class EpsilonGreedy(Learner):
         # Random numbers come from the seat as well: seat.random.normal(3) is (runs, 3).
 
     def policy(self, t: int) -> Floats:
-        """Return the mixed strategies of round t, (runs, m): each row nonnegative, of sum 1."""
+        """Return the mixed strategies of round t, (runs, m): each row is nonnegative and sums to 1."""
         actions = self.seat.actions
         epsilon = min(1.0, self.explore * actions / t)
         greedy = np.zeros_like(self.mean)

@@ -8,18 +8,18 @@ code reads like the pseudo-code of one run and pays Python's cost once a round. 
     policy(t)           for t = 1, 2, ...: the mixed strategies of round t, (runs, actions)
     observe(t, seen)    the outcome: seen.action and seen.reward, each (runs,), and what `sees` declares
 
-In a simulation observe(t, seen) follows policy(t). In a real contest outcomes may be late, in another order, missing,
-or of another action than was advised. So policy(t) may be called several times before observe, with a t that never
-falls; and observe(t, seen) counts outcomes, t = 1, 2, ..., which may be of older rounds. A learner therefore must not
-assume that the action was drawn from its newest policy: if it divides by the probability of the action, it declares
-`importance_weighted` and uses seen.probability.
+In a simulation observe(t, seen) follows policy(t). In a real contest outcomes may arrive late, out of order, for an
+action other than the one advised, or not at all. So policy(t) may be called several times before observe, with a t that
+never decreases; and in observe(t, seen), t = 1, 2, ... counts outcomes, which may come from older rounds. A learner
+therefore must not assume that the action was drawn from its newest policy: if it divides by the probability of the
+action, it declares `importance_weighted` and uses seen.probability.
 
 Everything is in the learner's *own view*, in either seat: its actions are the rows, and it maximises its reward.
-Rewards and payoffs are counted from the middle of their known range, in units of the standard deviation of their noise
+Rewards and payoffs are measured from the middle of their known range, in units of the standard deviation of their noise
 (`coebl.engine.units`), so formulas that assume unit noise are right in any game.
 
-In a game of several players the opponent is all others together, and its action their joint action. A learner that
-plays a maximin strategy of its beliefs also in games that are not zero-sum declares aim = "security".
+In a game of several players, the opponent represents all other players, and its action is their joint action. A learner
+that plays a maximin strategy of its beliefs even in games that are not zero-sum declares aim = "security".
 
 `coebl.testing.check_learner` checks these rules:
 
@@ -29,7 +29,7 @@ plays a maximin strategy of its beliefs also in games that are not zero-sum decl
   functions are then called on these arrays, on any device.
 - A learner sees what it declares in `sees`; asking for anything else is an error.
 - Its state is in its attributes: arrays, numbers, strings, lists and dicts of them, and objects that have such
-  attributes. A player can then be saved.
+  attributes, so that a player can be saved.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ Plays = Literal["indices", "bits"]  # declared in `plays`
 PLAYS: dict[Plays, str] = {"indices": "numbered actions", "bits": "genomes"}
 _OTHER: dict[Plays, str] = {  # how to repair a mismatch, by the actions of the game
     "indices": "pick another learner, or a game with space=bits.",
-    "bits": "pick another learner; up to 10 genes, as-atoms:learner=... seats it.",
+    "bits": "pick another learner; with up to 10 genes, as-atoms:learner=... can seat it.",
 }
 
 Aim = Literal["response", "security"]  # in games that are not zero-sum
 AIMS: dict[Aim, str] = {
-    "response": "to earn much against what the others play",
+    "response": "to earn as much as possible against the others' actions",
     "security": "at the security strategy, the maximin of its payoffs over the joint actions of the others",
 }
 
@@ -96,16 +96,16 @@ REFERENCES: tuple[Kind, ...] = ("full information", "oracle")  # kinds that no b
 
 
 class Random(Protocol):
-    """A learner's private random numbers: (runs, *shape), each run's from its own stream."""
+    """A learner's private random numbers: (runs, *shape), with a separate stream for each run."""
 
     def uniform(self, *shape: int) -> Floats:
         """Draw uniform numbers on [0, 1)."""
 
     def normal(self, *shape: int, deviation: Floats | None = None, mean: Floats | None = None) -> Floats:
-        """Draw normal numbers with this deviation and mean, 1 and 0 if None: a new array.
+        """Return new normal numbers with this deviation and mean, which are 1 and 0 if None.
 
-        This costs less than multiplying and adding afterwards, and gives the same numbers. deviation is (runs, ...) and
-        applies to the last axes of the numbers, and so does mean, which has the shape of deviation if both are given.
+        This is faster than multiplying and adding afterwards, and gives the same numbers. deviation and mean, both
+        (runs, ...), apply to the last axes of the numbers, and have the same shape if both are given.
         """
 
 
@@ -123,13 +123,13 @@ class Seat:
 
     runs: int  # the number of runs that are played at once: the length of axis 0
     actions: int  # the length of its policies: the number of its actions, m, or of its genes, n
-    opponent_actions: int  # that of the opponent's: k, or n
+    opponent_actions: int  # likewise for the opponent: k, or n
     horizon: int | None  # the number of rounds, None if it is not known
-    payoff_range: tuple[float, float]  # of its payoffs, around 0; with noise, rewards may lie outside
+    payoff_range: tuple[float, float]  # the range of its payoffs, around 0; with noise, rewards may lie outside
     random: Random  # the learner's private streams, one per run
     shown_payoff: Floats | None = None  # (actions, opponent_actions), where `game` is declared
-    backend: Backend = CPU  # of its arrays: NumPy on the CPU, or CuPy on a GPU
-    space: Space | None = None  # of its actions: Bits(n), or Indices(m), for which None is short
+    backend: Backend = CPU  # the array library: NumPy on the CPU, or CuPy on a GPU
+    space: Space | None = None  # the space of its actions: Bits(n), or Indices(m), abbreviated None
     shown_answer: Callable[[Floats], Ints] | None = None  # best responses to genomes, where `game` is declared
 
     @property
@@ -139,7 +139,7 @@ class Seat:
 
     @property
     def answer(self) -> Callable[[Floats], Ints]:
-        """The best response to an opponent's policy, (runs, n), in a game of genomes, if it declares `game`."""
+        """The function from an opponent's policy, (runs, n), to the best genomes, if it declares `game`."""
         return _declared(self.shown_answer, "seat.answer", 'sees = {"game"}')
 
     @property
@@ -158,7 +158,7 @@ class Seat:
         return filled
 
     def array(self, values: ArrayLike) -> Floats:
-        """Return these values, of any shape, as an array of the seat's device."""
+        """Return these values, of any shape, as an array on the seat's device."""
         array: Floats = self.backend.arrays.asarray(values, np.float64)
         return array
 
@@ -168,7 +168,7 @@ class Seat:
         return numbers
 
     def at(self, *actions: Ints) -> tuple[Ints, ...]:
-        """Return the index of one entry per run, `score[seat.at(action)]`: for each later axis, actions of (runs,)."""
+        """Return the index of one entry per run, `score[seat.at(action)]`, from (runs,) actions for each later axis."""
         return (self._every_run, *actions)
 
     @cached_property
@@ -176,7 +176,7 @@ class Seat:
         return self.arange(self.runs)
 
     def einsum(self, subscripts: str, *operands: Floats) -> Floats:
-        """Return `numpy.einsum` of subscripts and operands, with sums whose order does not depend on the batch."""
+        """Return `numpy.einsum` of subscripts and operands, summed in an order that does not depend on the batch."""
         product: Floats = self.backend.einsum(subscripts, *operands)
         return product
 
@@ -207,14 +207,14 @@ class Seat:
         number: int = 1,
         remember: bool = True,
     ) -> Callable[[Floats], BatchSolution]:
-        """Return a solver of (runs, actions, opponent_actions) matrices, which starts each solve from its last answer.
+        """Return a maximin solver of (runs, actions, opponent_actions) matrices, which starts from its last solution.
 
         Args:
             ties: the choice among several maximin strategies: "first" prefers the actions of lowest index, "random"
                 draws a new preference over actions for every solve, from the learner's streams.
             many_ties: True if many entries of the matrices are equal.
-            number: of consecutive matrices that belong to a run: (runs * number, actions, opponent_actions).
-            remember: False if successive matrices are unrelated, which is then faster and takes less memory.
+            number: the number of consecutive matrices of each run: (runs * number, actions, opponent_actions).
+            remember: False if successive matrices are unrelated; this is faster and takes less memory.
         """
         shape = self.runs * number, self.actions, self.opponent_actions
         preference: Literal["first"] | Callable[[], Floats]
@@ -257,12 +257,12 @@ class Seen:
 
     @property
     def probability(self) -> Floats:
-        """The probability of the action in the policy that advised the learner in its round: (runs,), > 0."""
+        """The probability of the action under the policy of its round: (runs,), > 0."""
         return _declared(self.shown_probability, "seen.probability", "importance_weighted = True")
 
 
 def _declared(value: _Value | None, name: str, declaration: str) -> _Value:
-    """Return a value that a learner sees, which is None unless its class has a declaration."""
+    """Return a value that a learner sees; raise an error if it is None, because its class lacks the declaration."""
     if value is None:
         raise InputError(f"{name} is asked for and not declared; write {declaration} in the class.")
     return value
@@ -282,24 +282,24 @@ class Learner(Component):
     ('bandit', 'Stubborn')
     """
 
-    name: ClassVar[str] = ""  # in specs; a custom learner's is a label, by default the name of the class
+    name: ClassVar[str] = ""  # in specs; for a custom learner a label, by default the class name
     title: ClassVar[str] = ""  # in tables and figures; by default its name
     sees: ClassVar[Collection[Sight]] = frozenset()  # in addition to its action and reward
     plays: ClassVar[Collection[Plays]] = frozenset({"indices"})  # with {"bits"}, its policies are marginals of genes
     needs_horizon: ClassVar[bool] = False
-    importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability; it then sees only moves it may make
+    importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability; it then sees no move of probability 0
     improves: ClassVar[bool] = True  # True if it learns to play better actions, which the conformance kit then checks
     aim: ClassVar[Aim] = "response"  # in a game that is not zero-sum: "security" if it solves for a maximin
     cites: ClassVar[str] = ""
-    colour: ClassVar[int | None] = None  # its place in the palette of figures; None: the next one that is free
+    colour: ClassVar[int | None] = None  # its index in the palette of figures; None: the next free one
     example: ClassVar[str] = ""  # a spec with all required parameters; by default its name
-    round_cost: ClassVar[float] = 0.0  # microseconds of a round
-    action_cost: ClassVar[float] = 0.03  # likewise for each action
-    pair_cost: ClassVar[float] = 0.0  # likewise for each pair of actions
-    solve_cost: ClassVar[float] = 0.0  # likewise for (m k)^1.25, to which the time of a solve is proportional
+    round_cost: ClassVar[float] = 0.0  # microseconds per round
+    action_cost: ClassVar[float] = 0.03  # additional microseconds per action
+    pair_cost: ClassVar[float] = 0.0  # likewise per pair of actions
+    solve_cost: ClassVar[float] = 0.0  # likewise per (m k)^1.25, to which the time of a solve is proportional
 
     def start(self, seat: Seat) -> None:
-        """Allocate the state of seat.runs runs. `self.seat` is the seat already."""
+        """Allocate the state of seat.runs runs. `self.seat` is already the seat."""
         self.seat = seat
 
     def policy(self, t: int) -> Floats:
@@ -307,7 +307,7 @@ class Learner(Component):
         raise InputError(f"{self} has no policy(t); write one that returns an array of (runs, actions).")
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Learn from an outcome, seen, the t-th."""
+        """Learn from the t-th outcome, `seen`."""
 
     def beliefs(self) -> tuple[Floats, Floats] | None:
         """Return its estimates of the payoffs and its visits, (runs, m, k) each, in its units; None if it has none."""
@@ -345,12 +345,12 @@ class Learner(Component):
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float | None:
         """Return the proven bound on the expected Nash regret against any opponent, or None if nothing is proven.
 
-        It holds for payoffs in [0, 1] and unit noise, by the numbers of actions, opponent_actions and rounds.
+        It holds for payoffs in [0, 1] and unit noise, and depends on the numbers of actions and rounds.
         """
         return None
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds of a round per run in a large batch, by actions and opponent_actions."""
+        """Return the approximate microseconds per round and run in a large batch, for these numbers of actions."""
         pairs = actions * opponent_actions
         usual = self.round_cost + self.action_cost * actions
         return usual + self.pair_cost * pairs + self.solve_cost * pow(pairs, 1.25)

@@ -22,8 +22,8 @@ class Coebl(BeliefLearner):
     """COEBL, competitive co-evolutionary bandit learning (Lin 2025, Algorithm 1).
 
     Each round it mutates the mean payoffs, solves the mutated matrix, and keeps its previous policy unless the solution
-    is fitter. Each operator can be replaced: `coebl list mutations` lists those of one kind. The defaults are the
-    paper's, and the theorem is about them.
+    is fitter. Each operator can be replaced: `coebl list mutations` lists the mutations, for example. The defaults are
+    the paper's, and the theorem applies to them.
 
         x uniform
         each round, with L = log(2 T² m k), n_ij the visits of a pair and mean_ij its mean reward (0 if unvisited):
@@ -42,9 +42,9 @@ class Coebl(BeliefLearner):
 
     c: Annotated[Nonnegative, "the size of the bonus for rarely visited pairs; the theorem needs c >= 8"] = 8.0
     mutation: Annotated[Mutation, "the noise; gaussian-prose has the variance of the paper's prose"] = Gaussian()
-    selection: Annotated[Selection, "the survivors; none plays the newest policy, as the released program"] = Elitist()
+    selection: Annotated[Selection, "the survivors; none keeps the newest, like the released program"] = Elitist()
     recombination: Annotated[Recombination, "how mutants inherit from relatives"] = Nothing()
-    population: Annotated[Population, "the numbers of policies and mutants, and what is played"] = Pool()
+    population: Annotated[Population, "the numbers of policies and mutants, and the policy played"] = Pool()
 
     def start(self, seat: Seat) -> None:
         self.scale = self.c * log_of_pairs(seat)  # c log(2 T² m k)
@@ -77,12 +77,12 @@ class Coebl(BeliefLearner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int, c: float = 8.0) -> float | None:
-        """2 sqrt(2 c T m k log(2 T² m k)), the paper's theorem, for c >= 8 and T >= 2 m k."""
+        """Return 2 sqrt(2 c T m k log(2 T² m k)), by the paper's theorem, for c >= 8 and T >= 2 m k."""
         pairs = actions * opponent_actions
         if c < 8 or rounds < 2 * pairs:
             return None
         return 2 * sqrt(2 * c * rounds * pairs * log(2 * rounds**2 * pairs))
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        solves = 0.0024 * self.population.mutants  # from scratch
+        solves = 0.0024 * self.population.mutants  # solved from scratch
         return super().cost(actions, opponent_actions) + solves * pow(actions * opponent_actions, 1.25)

@@ -18,7 +18,7 @@ class Individuals(NamedTuple):
     """Policies and their origins, several per run. A field is None if no operator needs it."""
 
     policy: Floats  # (runs, number, m)
-    rate: Floats | None = None  # (runs, number), of mutation
+    rate: Floats | None = None  # (runs, number), the rate of mutation
     mutant: Floats | None = None  # (runs, number, m, k), the matrix that the policy is optimal for
     opponent: Floats | None = None  # (runs, number, k), the opponent's optimal strategy in that matrix
 
@@ -29,9 +29,9 @@ class Individuals(NamedTuple):
 
 
 class Breeder:
-    """The source of mutants, `number` in a round: estimates, a bonus that depends on the visits, and mutation.
+    """The source of `number` mutants per round: mutated estimates with a bonus that depends on the visits.
 
-    Estimates with their bonus, and the deviations of mutations, are kept and updated for the pairs that are visited.
+    It stores the estimates with their bonus and the deviations of mutations, and updates them for visited pairs.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Breeder:
     def expect(self, bonus: Callable[[Floats], Floats]) -> None:
         """Use this bonus from now on."""
         self._bonus = bonus
-        self._centre = self._belief.mean + bonus(self._belief.count)  # (runs, m, k), without what is inherited
+        self._centre = self._belief.mean + bonus(self._belief.count)  # (runs, m, k), without the inherited part
 
     def add(self, seen: Seen) -> None:
         """Learn from a round."""
@@ -130,12 +130,12 @@ class Generation(NamedTuple):
     breeder: Breeder
     parents: Individuals
     new: Individuals
-    mutants: Floats  # (runs, new, m, k), of the new
+    mutants: Floats  # (runs, new, m, k), those of the new individuals
     facing: Booleans | None = None  # (runs, k), the opponent's actions that count; None: all
 
     @property
     def size(self) -> int:
-        """The number of survivors, which is that of the parents."""
+        """The number of survivors, equal to the number of parents."""
         return self.parents.number
 
     @property
@@ -150,9 +150,9 @@ class Generation(NamedTuple):
         return self.breeder.mutants(1) if judge == "fresh" else self.breeder.means()[:, None]
 
     def fitness(self, judge: Judge) -> Floats:
-        """Return the fitness of each individual, (runs, individuals): the mean over the matrices B of the judge.
+        """Return the fitness of each individual, (runs, individuals): its mean over the judge's matrices B.
 
-        Fitness(x, B) is the least of x'By over the opponent's actions y that count.
+        The fitness of x in B is the minimum of x'By over the opponent's actions y that count.
         """
         matrices, einsum = self.matrices(judge), self.breeder.seat.backend.einsum
         policies = [some.policy[:, place] for some in (self.parents, self.new) for place in range(some.number)]
@@ -164,7 +164,7 @@ class Generation(NamedTuple):
         return least if number == 1 else least.reshape((-1, len(policies), number)).mean(axis=-1)
 
     def survivors(self, index: Ints) -> Individuals:
-        """Return the individuals with this index, (runs, size), or (1, size) for the same in every run."""
+        """Return the individuals at these indices, (runs, size), or (1, size) if they are the same in every run."""
         seat = self.breeder.seat
 
         def chosen(old: Any, new: Any) -> Any:

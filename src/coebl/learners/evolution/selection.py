@@ -1,11 +1,11 @@
-"""Selection and populations: the policies that survive a round, and what is played.
+"""Selection and populations: the policies that survive a round, and the policy that is played.
 
 A policy's fitness is the least that it earns against any action of the opponent in the matrices that judge it:
 
-- *mutants*: those of the round, as in the paper. A new policy is optimal for its mutant, so with a single mutant in a
-  round selection changes nothing.
+- *mutants*: those of the round, as in the paper. A new policy is optimal for its mutant, so with a single mutant per
+  round, selection changes nothing.
 - *fresh*: a new mutant, bred only for this purpose.
-- *means*: the estimates, without bonus and mutation, which expose a policy that looks good only because of them.
+- *means*: the estimates alone, which expose a policy that looks good only because of its bonus or mutation.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Selection(Component):
     pairs: ClassVar[bool] = False  # if True, individuals have the opponent's strategies in addition to policies
 
     def __call__(self, generation: Generation) -> Ints:
-        """Return the indices of the survivors, (runs, size), increasing; (1, size) if they are equal in all runs."""
+        """Return the indices of the survivors, (runs, size), increasing; (1, size) if they are the same in all runs."""
         raise NotImplementedError
 
 
@@ -46,9 +46,9 @@ SELECTIONS = Registry("selection", "selections", base=Selection)
 @SELECTIONS.add("elitist")
 @dataclass(frozen=True)
 class Elitist(Selection):
-    """The fittest of old and new, (mu + lambda); of equals, the oldest.
+    """The fittest of the old and new policies, (mu + lambda); ties go to the oldest.
 
-    With one policy and one mutant that is the paper's Algorithm 1, lines 7 to 10: the new policy if it is strictly
+    With one policy and one mutant, this is the paper's Algorithm 1, lines 7 to 10: the new policy if it is strictly
     fitter, else the previous one. Judged by the mutants, the new policy maximises the very fitness by which it is
     compared, and almost surely no other does, so it always survives.
     """
@@ -62,7 +62,7 @@ class Elitist(Selection):
 @SELECTIONS.add("none")
 @dataclass(frozen=True)
 class Newest(Selection):
-    """The newest, without regard to fitness."""
+    """The newest policies, regardless of fitness."""
 
     def __call__(self, generation: Generation) -> Ints:
         return generation.breeder.seat.arange(generation.size)[None] + generation.new.number
@@ -71,11 +71,11 @@ class Newest(Selection):
 @SELECTIONS.add("comma")
 @dataclass(frozen=True)
 class Comma(Selection):
-    """The fittest of the new ones, (mu, lambda): no old policy survives, however good.
+    """The fittest of the new policies, (mu, lambda): no old policy survives, however good.
 
-    It needs more mutants than policies: with as many, it is the same as "none". For bit strings there are theorems on a
-    threshold that lambda/mu, or the k of a tournament, has to exceed, and that grows with the rate of mutation (Lehre,
-    "Negative drift in populations", 2010, and "Fitness-levels for non-elitist populations", 2011).
+    It needs more mutants than policies: with equal numbers, it is the same as "none". For bit strings there are
+    theorems on a threshold that lambda/mu, or the k of a tournament, has to exceed, and that grows with the rate of
+    mutation (Lehre, "Negative drift in populations", 2010, and "Fitness-levels for non-elitist populations", 2011).
     """
 
     judge: Judged = "means"
@@ -88,9 +88,9 @@ class Comma(Selection):
 @SELECTIONS.add("tournament")
 @dataclass(frozen=True)
 class Tournament(Selection):
-    """For each place, the fittest of k new ones that are drawn, so less fit policies have a chance too."""
+    """For each place, the fittest of k random new policies, so less fit policies have a chance too."""
 
-    k: Annotated[int, Range(1), "the number of policies that are drawn for a place"] = 2
+    k: Annotated[int, Range(1), "the number of policies drawn for each place"] = 2
     judge: Judged = "means"
 
     def __call__(self, generation: Generation) -> Ints:
@@ -104,12 +104,12 @@ class Tournament(Selection):
 @SELECTIONS.add("dominance")
 @dataclass(frozen=True)
 class Dominance(Selection):
-    """For each place two of the new ones are drawn: the first survives if it dominates the second, else the second.
+    """For each place, two new individuals are drawn; the first survives if it dominates the second, else the second.
 
     An individual is a pair: a policy x and the opponent's strategy y in the matrix that x is optimal for. In a judging
-    matrix B, (x1, y1) dominates (x2, y2) if x1'B y2 >= x1'B y1 >= x2'B y1. After PDCoEA (Lehre, "Runtime analysis of
-    competitive co-evolutionary algorithms for maximin optimisation of a bilinear function", 2022), which draws x and y
-    from separate populations.
+    matrix B, (x1, y1) dominates (x2, y2) if x1'B y2 >= x1'B y1 >= x2'B y1. It follows PDCoEA (Lehre, "Runtime analysis
+    of competitive co-evolutionary algorithms for maximin optimisation of a bilinear function", 2022), which draws x and
+    y from separate populations.
     """
 
     pairs = True
@@ -134,7 +134,7 @@ class Dominance(Selection):
 
 
 def _fittest(fitness: Floats, number: int) -> Ints:
-    """Return the indices of the fittest, (runs, number) out of (runs, all), increasing; of equals, the first."""
+    """Return the indices of the fittest, (runs, number) out of (runs, all), increasing; ties go to the first."""
     if number == 1:
         first: Ints = fitness.argmax(axis=-1)
         return first[:, None]
@@ -142,7 +142,7 @@ def _fittest(fitness: Floats, number: int) -> Ints:
 
 
 def _drawn(generation: Generation, k: int) -> Ints:
-    """Draw the indices of k new ones for each place, independently: (runs, size, k)."""
+    """Draw the indices of k new individuals for each place, independently: (runs, size, k)."""
     uniform = generation.breeder.seat.random.uniform(generation.size, k)
     young = generation.young
     drawn: Ints = (uniform * len(young)).astype(np.int64) + young[0]
@@ -161,7 +161,7 @@ class Population(Component):
     mutants: Annotated[int, Range(1, 10**6), "lambda, the number of mutants that are bred and solved in a round"] = 1
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
-        """Return the policy that the seat plays, (runs, m), from policies, (runs, size, m), and the one before."""
+        """Return the policy that the seat plays, (runs, m), from policies, (runs, size, m), and the previous one."""
         raise NotImplementedError
 
     def rivals(self, seat: Seat) -> Parasites | None:
@@ -176,9 +176,9 @@ POPULATIONS = Registry("population", "populations", base=Population)
 @POPULATIONS.add("pool")
 @dataclass(frozen=True)
 class Pool(Population):
-    """Policies whose mean, or one of which, is played. The defaults are the paper's: one policy and one mutant."""
+    """Policies of which the mean or a random one is played. The defaults, one policy and one mutant, are the paper's."""
 
-    play: Annotated[Literal["mean", "draw"], "the mean of the policies, or one of them, drawn in every round"] = "mean"
+    play: Annotated[Literal["mean", "draw"], "the mean of the policies, or one drawn in every round"] = "mean"
     turnover: Annotated[PositiveShare, "the share of the played policy that a round replaces"] = 1.0
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
@@ -196,7 +196,7 @@ class Pool(Population):
 class Hosts(Pool):
     """A pool that is judged only against parasites: the opponent's actions that did best against the learner.
 
-    The fitness of a policy is the least that it earns against a parasite. So a selection, other than "none", prefers
+    The fitness of a policy is the least that it earns against a parasite. So any selection other than "none" prefers
     policies that do well where the opponent is good, even if they do badly elsewhere.
     """
 
@@ -212,7 +212,7 @@ class Parasites:
     def __init__(self, seat: Seat, number: int) -> None:
         self._seat, self._number = seat, number
         self._count = seat.zeros(seat.opponent_actions)  # (runs, k), rounds in which the action was played
-        self._mean = seat.full(np.inf, seat.opponent_actions)  # (runs, k), the mean reward in them
+        self._mean = seat.full(np.inf, seat.opponent_actions)  # (runs, k), the mean reward in those rounds
 
     def add(self, opponent: Ints, reward: Floats) -> None:
         """Learn from one reward per run."""
@@ -223,6 +223,6 @@ class Parasites:
 
     def alive(self) -> Booleans:
         """Return a mask of the parasites, (runs, k); before the first round all actions are parasites."""
-        rank = np.argsort(np.argsort(self._mean, axis=-1, kind="stable"), axis=-1, kind="stable")  # the first of equals
+        rank = np.argsort(np.argsort(self._mean, axis=-1, kind="stable"), axis=-1, kind="stable")  # ties: the first
         chosen = (rank < self._number) & (self._count > 0)
         return chosen | ~chosen.any(axis=-1, keepdims=True)

@@ -1,8 +1,8 @@
 """Variation: mutations and recombinations, which make mutants of the estimated payoffs.
 
-A mutation adds noise to each estimate, by the visits n of the pair of actions. There are two kinds of recombination:
-with *inheritance*, the estimate of a rarely visited pair depends on its row and its column; with *crossover*, a part of
-a mutant comes from the matrix for which its parent, a policy that survived, was optimal.
+A mutation adds noise to each estimate, depending on the number of visits n to its pair of actions. There are two kinds
+of recombination: with *inheritance*, the estimate of a rarely visited pair depends on its row and its column; with
+*crossover*, a part of a mutant comes from the matrix for which its parent, a policy that survived, was optimal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coebl.core.specs import Range
 from coebl.learners.base import Nonnegative, PositiveShare, Seat, Share
 from coebl.learners.parts import AssumedNoise, Kinship, OwnShare, Tally, inherited_share, prior_variance
 
-_MOST = 32.0  # of a self-adapting rate, and of its inverse, so that a drift without selection cannot overflow
+_MOST = 32.0  # the largest self-adapting rate, and its largest inverse, so that drift without selection cannot overflow
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Mutation(Component):
         return False
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:
-        """Return the standard deviation of the noise in a seat, from the visits of each pair, count: of its shape."""
+        """Return the standard deviation of the noise in a seat, from the visits to each pair, count; same shape."""
         raise NotImplementedError
 
     def standard(self, seat: Seat, number: int) -> Floats | None:
@@ -45,14 +45,14 @@ class Mutation(Component):
         return None
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
-        """Return the rates of mutants from the rate of each parent, (runs, number), with random numbers of the seat."""
+        """Return the rates of mutants from the rate of each parent, (runs, number), using the seat's random numbers."""
         return rate
 
     def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
         """Draw a number of mutants from the seat, (runs, number, m, k).
 
-        centre, (runs, m, k), is added to the noise, unless it is None; deviation, (runs, m, k), scales the noise, and
-        so does rate, (runs, number), unless it is None.
+        The noise is scaled by deviation, (runs, m, k), and by rate, (runs, number), unless it is None. Then centre,
+        (runs, m, k), is added, unless it is None.
         """
         drawn = self.standard(seat, number)
         if drawn is None:  # ~ N(centre, deviation²)
@@ -107,7 +107,7 @@ class Laplace(Gaussian):
 class Student(Gaussian):
     """Heavy tails: Student's t noise, scaled to the deviation of the paper's formula."""
 
-    freedom: Annotated[float, Range(2, open_low=True), "the degrees of freedom; above 2 there is a variance"] = 3.0
+    freedom: Annotated[float, Range(2, open_low=True), "the degrees of freedom; the variance needs more than 2"] = 3.0
 
     def standard(self, seat: Seat, number: int) -> Floats:
         uniform = seat.random.uniform(2, number, seat.actions, seat.opponent_actions)  # Bailey's method (1994)
@@ -127,16 +127,16 @@ class Posterior(Mutation):
     noise: AssumedNoise = 1.0
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:
-        variance = prior_variance(seat, self.share, self.noise)  # in units of the noise's
+        variance = prior_variance(seat, self.share, self.noise)  # in units of the noise variance
         return self.noise * np.sqrt(variance * inherited_share(count, variance))
 
 
 @MUTATIONS.add("inherited")
 @dataclass(frozen=True)
 class Inherited(Mutation):
-    """Kin's mutation, proportional to what a pair inherits: deviation rate sqrt(own) h g.
+    """Kin's mutation, proportional to the inherited share of a pair: deviation rate sqrt(own) h g.
 
-    g = 1 / (1 + n own h² / noise²) is the share that it inherits; h is half the width of the known range.
+    g = 1 / (1 + n own h² / noise²) is the share that a pair inherits; h is half the width of the known range.
     """
 
     rate: Annotated[Nonnegative, "the factor of the deviation"] = 0.5
@@ -150,7 +150,7 @@ class Inherited(Mutation):
 
 @dataclass(frozen=True)
 class _Changed(Mutation):
-    """A mutation that changes another one."""
+    """A mutation that modifies another one."""
 
     of: Annotated[Mutation, "the other mutation"] = Gaussian()
 
@@ -168,7 +168,7 @@ class _Changed(Mutation):
 @MUTATIONS.add("sparse")
 @dataclass(frozen=True)
 class Sparse(_Changed):
-    """Another mutation, applied to each entry with a probability."""
+    """Another mutation, applied to each entry with a given probability."""
 
     probability: Annotated[Share, "the probability that an entry is mutated"] = 0.1
 
@@ -184,8 +184,8 @@ class Adaptive(_Changed):
     """Another mutation, with a self-adapting rate, which multiplies the deviation.
 
     A mutant's rate is its parent's times exp(step N(0, 1)), within 1/32 .. 32, and stays with its policy. So rates that
-    breed surviving policies become more frequent (Schwefel's self-adaptation). Without a selection, `none`, rates
-    drift; a selection that is judged by the mutants themselves favours large rates.
+    breed surviving policies become more frequent (Schwefel's self-adaptation). Without selection (`none`), rates drift;
+    a selection judged by the mutants themselves favours large rates.
     """
 
     step: Annotated[Nonnegative, "the spread of a mutant's rate around its parent's, on a logarithmic scale"] = 0.2
@@ -210,7 +210,7 @@ class _Alone(Tally):
         return None
 
 
-Belief = _Alone | Kinship  # with `count`, `mean`, `add` and `inherited`, which a custom belief has too
+Belief = _Alone | Kinship  # a custom belief also has `count`, `mean`, `add` and `inherited`
 
 
 @dataclass(frozen=True)
@@ -221,14 +221,14 @@ class Recombination(Component):
     (True, False)
     """
 
-    crosses: ClassVar[bool] = False  # if True, survivors keep the matrix that they are optimal for, for `cross`
+    crosses: ClassVar[bool] = False  # if True, survivors keep the matrix that they are optimal for; `cross` uses it
 
     def belief(self, seat: Seat, forgetting: float = 1.0) -> Belief:
-        """Return the belief of a seat before the first round; forgetting is the weight that visits keep in a round."""
+        """Return the belief of a seat before the first round; forgetting is the weight that visits keep per round."""
         return _Alone(seat, forgetting)
 
     def cross(self, seat: Seat, mutants: Floats, parents: Floats) -> Floats:
-        """Return mutants crossed with the matrices of their parents, (runs, number, m, k), by draws of the seat."""
+        """Return mutants crossed with the matrices of their parents, (runs, number, m, k), with the seat's draws."""
         return mutants
 
 
@@ -239,14 +239,14 @@ RECOMBINATIONS = Registry("recombination", "recombinations", base=Recombination)
 @RECOMBINATIONS.add("none")
 @dataclass(frozen=True)
 class Nothing(Recombination):
-    """No recombination, as in the paper: mutants are made of the mean rewards alone."""
+    """No recombination, as in the paper: mutants are made from the mean rewards alone."""
 
 
 @dataclass(frozen=True)
 class _Inheritance(Recombination):
-    """Estimates (1 - g) mean + g (effect of row + effect of column), those of `Kinship`."""
+    """Estimates (1 - g) mean + g (effect of row + effect of column), as in `Kinship`."""
 
-    relatives: ClassVar[tuple[int, int]]  # 1 if it inherits from its row, and from its column, else 0
+    relatives: ClassVar[tuple[int, int]]  # from rows, from columns: 1 if pairs inherit, else 0
 
     own: OwnShare = 0.5
     noise: AssumedNoise = 1.0
@@ -286,7 +286,7 @@ class FromBoth(_Inheritance):
 @RECOMBINATIONS.add("crossover")
 @dataclass(frozen=True)
 class Crossover(Recombination):
-    """Each entry, or each row, of a mutant comes from its parent's matrix with a probability.
+    """Each entry, or each row, of a mutant comes from its parent's matrix with a given probability.
 
     The parent's matrix is the one for which its policy was optimal. Two new mutants are not crossed: with independent
     entries, the child would have the same distribution.
