@@ -11,7 +11,7 @@ runs of a batch on axis 0. The order of calls is
     recommend()     the policies found so far: the probability of a one at each place, (runs, n) and (runs, m)
     candidates()    the genomes that count as found, (runs, any number, n) and (runs, any number, m)
 
-The time of a hit is the number of queries after which both players have an optimal genome among the candidates, as in
+The hitting time is the number of queries after which both players have an optimal genome among the candidates, as in
 the literature on runtimes. `coebl.testing.check_learner` checks these rules:
 
 - A run must not depend on the other runs of its batch, to the last bit.
@@ -42,7 +42,7 @@ Chi = Annotated[Nonnegative, "the expected number of bits of a genome that a mut
 
 
 class Pairs(NamedTuple):
-    """Pairs of genomes, listed one by one, or by their indices in two populations, which takes far less time.
+    """Pairs of genomes, listed one by one, or by their indices in two populations, which is much faster.
 
     >>> P = np.array([[[0, 0], [1, 1]]], np.int8)  # one run, two genomes
     >>> queries = Pairs(P, P, np.array([[0, 0, 1]]), np.array([[0, 1, 1]]))
@@ -97,7 +97,7 @@ class Search(Learner):
         return x, y
 
     def drop(self, kept: Ints, seat: Seat) -> None:
-        """Keep only some runs, by their indices, kept, and take the seat of these runs."""
+        """Keep only the runs with the indices kept, and use their seat."""
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 setattr(self, name, value[kept])
@@ -127,7 +127,7 @@ def draw_integers(seat: Seat, below: int, *shape: int) -> Ints:
 
 
 def choose(genomes: Genomes, index: Ints) -> Genomes:
-    """Return a new array of some genomes, (runs, count, bits), by their indices in each run, (runs, chosen)."""
+    """Return a copy of the chosen genomes, (runs, chosen, bits), by their indices in each run, (runs, chosen)."""
     runs, count, bits = genomes.shape
     flat = (index + count * np.arange(runs)[:, None]).ravel()
     chosen: Genomes = genomes.reshape(-1, bits)[flat].reshape(runs, -1, bits)
@@ -154,7 +154,7 @@ def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
 
 
 def dominates(with_other_y: Floats, own: Floats, other_x: Floats) -> Booleans:
-    """Return a mask of the pairs (x, y) that dominate another, (x', y'): g(x, y') >= g(x, y) >= g(x', y)."""
+    """Return a mask of the pairs (x, y) that dominate another pair (x', y'): g(x, y') >= g(x, y) >= g(x', y)."""
     return (with_other_y >= own) & (own >= other_x)
 
 
@@ -289,8 +289,8 @@ class LambdaCoea(_OnePair):
 class Pdcoea(Search):
     """PDCoEA: two populations, from which pairs are drawn, compared by pairwise dominance, and mutated.
 
-    A generation takes 3 population queries. It recommends the majority of each population, bit by bit; all of P and Q
-    are candidates.
+    A generation takes 3 population queries. It recommends the bitwise majority of each population; all of P and Q are
+    candidates.
 
         P, Q = population random genomes each
         each generation, population times:

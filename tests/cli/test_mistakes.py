@@ -75,7 +75,7 @@ MISTAKES = [  # words of the command, part of the line
     ([*PLAY, "--game", "huge.csv"], "huge has payoffs or a payoff range up to 8e+307; accepted in a match: at most"),
     ([*PLAY, "--metric", "regrt"], "unknown metric 'regrt': did you mean 'regret'? Accepted: regret, "),
     ([*PLAY, "--metric", "own.py:Mine"], "accepted: a class that extends coebl.metrics.Metric."),
-    ([*PLAY, "--metric", "second.py:Regret"], "two metrics are called 'pseudo_regret'; accepted: names that differ"),
+    ([*PLAY, "--metric", "second.py:Regret"], "two metrics are called 'pseudo_regret'; accepted: distinct names"),
     (["check", "nameless.py:Metric"], "it has no name; accepted: a class attribute such as"),
     ([*PLAY, "--game", "blotto", "--metric", "kl"], "kl needs a unique equilibrium, and blotto has more than one"),
     ([*PLAY, "--save", "rounds.txt"], "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),

@@ -112,8 +112,8 @@ def test_policies_do_not_depend_on_the_units_of_payoffs(spec):
         (
             "diagonal:n=40,space=bits",
             "ucb",
-            "ucb plays numbered actions, and the game has genomes; pick another learner; up to 10 genes, "
-            "as-atoms:learner=... seats it.",
+            "ucb plays numbered actions, and the game has genomes; pick another learner; with up to 10 "
+            "genes, as-atoms:learner=... can seat it.",
         ),
         ("rps", "pbil", "pbil plays genomes, and the game has numbered actions; pick another learner, or a game with "),
         ("bilinear:n=11", "as-atoms:learner=ucb", "as-atoms lists 2^n genomes, and n is 11; accepted: at most 10"),

@@ -131,7 +131,7 @@ class TestParameters:
             ("switching:mixtures=1/0_0/1,at=1", r"at is \(1.0,\); accepted: 1 round numbers, >= 2 and increasing"),
             ("switching:mixtures=1/0_0/1_1/0,at=7/5", "accepted: 2 round numbers"),
             ("switching:mixtures=1/0_0/1,at=2.5", "accepted: 1 round numbers"),
-            ("switching:mixtures=1/0_x,at=5", r"mixtures is '1/0_x'; accepted: such as 0.5/0.5_1/0"),
+            ("switching:mixtures=1/0_x,at=5", r"mixtures is '1/0_x'; accepted: mixtures separated by _, such as"),
             ("switching:mixtures=1/0_0/1", "switching needs at"),
             (lambda: Coebl(c=float("nan")), "c is nan"),
             (lambda: Coebl(c="2"), "c is '2'; accepted: a number, >= 0"),

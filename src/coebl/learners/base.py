@@ -287,7 +287,7 @@ class Learner(Component):
     sees: ClassVar[Collection[Sight]] = frozenset()  # in addition to its action and reward
     plays: ClassVar[Collection[Plays]] = frozenset({"indices"})  # with {"bits"}, its policies are marginals of genes
     needs_horizon: ClassVar[bool] = False
-    importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability; it then sees no move of probability 0
+    importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability; it never sees probability 0
     improves: ClassVar[bool] = True  # True if it learns to play better actions, which the conformance kit then checks
     aim: ClassVar[Aim] = "response"  # in a game that is not zero-sum: "security" if it solves for a maximin
     cites: ClassVar[str] = ""

@@ -1,4 +1,4 @@
-"""Bandits that see only their reward: Exp3 and its relatives, Tsallis-INF, magnetic mirror descent.
+"""Bandits that see only their reward: Exp3 and its relatives, Tsallis-INF, and magnetic mirror descent.
 
 Where the COEBL paper and its released program differ, `exp3` and `exp3-ix` follow the paper, and the learners "as
 released" follow the program, so that the published comparison can be studied.
@@ -21,7 +21,7 @@ _RELEASED = "The program released with Lin (2025), https://github.com/Lss1242/Co
 
 
 class _Exp3(Learner):
-    """The policy of Exp3, without an update."""
+    """A base class with the policy of Exp3 and no update."""
 
     colour = 2
     importance_weighted = True
@@ -47,7 +47,7 @@ class Exp3(_Exp3):
           play i ~ P; X = the reward, mapped to [0, 1]
           S_k += 1 - 1{k = i} (1 - X) / P_k, for every k
 
-    The estimator assumes rewards in [0, 1]. Noise is not clipped, and `rewards=raw` leaves them in units of the noise.
+    The estimator assumes rewards in [0, 1]. Noise is not clipped, and `rewards=raw` leaves rewards in noise units.
     """
 
     name = "exp3"
@@ -102,9 +102,9 @@ class Exp3IxNeu(Learner):
 class Exp3Ix(Learner):
     """The Exp3-IX variant of Cai, Luo, Wei and Zheng (2023, Algorithm 1): regularised mirror descent.
 
-    Its source minimises a loss in [0, 1]; here that is (hi - r) / (hi - lo), which noise may take outside. x_{t+1} is
-    chosen from the set of round t, as in the COEBL paper, so x_2 is uniform too. The source proves that the duality gap
-    of the last iterate falls as t^(-1/8) in self-play, and states no bound on the regret against any opponent.
+    The source minimises a loss in [0, 1]; here the loss is (hi - r) / (hi - lo), which noise may take outside. x_{t+1}
+    is chosen from the set of round t, as in the COEBL paper, so x_2 is uniform too. The source proves that the duality
+    gap of the last iterate falls as t^(-1/8) in self-play, and states no bound on the regret against any opponent.
 
         x uniform
         each round t, with eta = t^(-5/8), beta = t^(-3/8), epsilon = t^(-1/8):
@@ -145,7 +145,7 @@ class Exp3AsReleased(_Exp3):
     """Exp3 with the update of the released program, which uses the reward unchanged.
 
     The paper adds 1 - 1{i drawn} (1 - X) / P_i to every score. The program adds only to the score of the drawn action,
-    with the other sign, and weighs by exp(+eta S) all the same: an action that lost more is played more.
+    with the opposite sign, but still weights actions by exp(+eta S): an action that lost more is played more.
 
         as exp3, except for the last line:
           S_i += (1 - reward) / P_i, for the action i that was played
@@ -161,10 +161,10 @@ class Exp3AsReleased(_Exp3):
 
 
 class Exp3IxAsReleased(Exp3Ix):
-    """Exp3-IX with the update of the released program, which uses the reward unchanged, as a loss.
+    """Exp3-IX with the update of the released program, which uses the unchanged reward as a loss.
 
-    So it minimises its reward. The program takes the step by SLSQP, and keeps the previous policy if that fails; here
-    the step is exact.
+    It therefore minimises its reward. The program takes the step by SLSQP, and keeps the previous policy if that fails;
+    here the step is exact.
 
         as exp3-ix, except for the loss:
           sigma = reward
@@ -179,7 +179,7 @@ class Exp3IxAsReleased(Exp3Ix):
         return reward
 
 
-_STEPS = 8  # of Newton's method: a fixed number, so that no run depends on its batch; 5 suffice for 1024 actions
+_STEPS = 8  # Newton steps: a fixed number, so that no run depends on its batch; 5 suffice for 1024 actions
 
 
 @dataclass
@@ -247,8 +247,8 @@ class Mmd(Learner):
 
     The magnet keeps policies from cycling, and its pull, tau, falls slowly enough for the noise of the estimates to
     average out. The source has full feedback. The estimates q, with rewards mapped to [0, 1] and not clipped, and both
-    schedules are ours, so nothing is proven about them. The eta / 2 is Neu's implicit exploration: without it a single
-    draw of a rare action could nearly eliminate it.
+    schedules are ours, so nothing is proven for them. The eta / 2 is Neu's implicit exploration: without it, a single
+    draw could nearly eliminate a rare action.
 
         x uniform
         each round t, with eta = rate / t^(1/2) and tau = temperature / t^(1/4):

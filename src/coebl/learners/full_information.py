@@ -1,4 +1,4 @@
-"""Learners that see what each action would have earned, without noise: Hedge, regret matching, regret matching+."""
+"""Learners that see what each action would have earned, without noise: Hedge, regret matching and regret matching+."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Hedge(Learner):
     )
 
     def start(self, seat: Seat) -> None:
-        self.score = seat.zeros(seat.actions)  # (runs, m), what each action would have earned so far
+        self.score = seat.zeros(seat.actions)  # (runs, m), the total payoff of each action so far
         self.rate = hedge_rate(seat)
 
     def policy(self, t: int) -> Floats:
@@ -44,7 +44,8 @@ class Hedge(Learner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """sqrt(T log(m) / 2), theorem 2.2 of Cesa-Bianchi and Lugosi (2006), also for the regret in hindsight.
+        """Return sqrt(T log(m) / 2), by theorem 2.2 of Cesa-Bianchi and Lugosi (2006), also for the regret in
+        hindsight.
 
         >>> round(Hedge.regret_bound(2, 2, 1000), 1)
         18.6
@@ -53,7 +54,7 @@ class Hedge(Learner):
 
 
 class RegretMatching(Learner):
-    """Regret matching (Hart and Mas-Colell 2000): actions in proportion to the regret of not having played them.
+    """Regret matching (Hart and Mas-Colell 2000): plays actions in proportion to the regret of not having played them.
 
     Full information: a reference above what bandit learners can reach. Regret is measured against the policy, as in
     counterfactual regret minimisation, not against the action drawn. The average strategies of two such players
@@ -82,7 +83,7 @@ class RegretMatching(Learner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """sqrt(m T), by Blackwell's argument: the squared norm of the positive regrets grows by at most m a round.
+        """Return sqrt(m T), by Blackwell's argument: the squared norm of positive regrets grows by at most m per round.
 
         >>> round(RegretMatching.regret_bound(2, 2, 1000), 1)
         44.7

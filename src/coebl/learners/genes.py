@@ -15,8 +15,8 @@ from coebl.games.genomes import MOST_LISTED, genomes
 from coebl.games.spaces import Indices
 from coebl.learners.base import Learner, Nonnegative, Positive, PositiveShare, Seat, Seen, Share
 
-_BASELINE = 0.02  # the share of a reward in the running mean
-_DRIFT = 0.3  # of 1 / eta², the rounds after which chance alone moves a gene without effect
+_BASELINE = 0.02  # the weight of a new reward in the running mean
+_DRIFT = 0.3  # times 1 / eta²: the rounds after which chance alone has moved a gene without effect
 
 
 @dataclass
@@ -66,13 +66,13 @@ class Pbil(Learner):
         self.usual = self.usual + _BASELINE * surprise
 
 
-_INFORMATION = 4.0  # I0, of the belief before the first round
+_INFORMATION = 4.0  # I0, the information before the first round
 _LEAST_VARIANCE = 0.02
 
 
 @dataclass
 class GeneLr(Learner):
-    """The effect of each gene by regression on x - p, and odds by the likelihood ratio that its sign is right.
+    """Estimates each gene's effect by regression on x - p, and sets its odds by the likelihood ratio of the sign.
 
     A gene is decided as fast as the evidence allows, and there is no step size to choose. An undecided gene forgets
     slowly, since its effect depends on the opponent.
@@ -102,7 +102,7 @@ class GeneLr(Learner):
         self.information = seat.full(_INFORMATION, n)  # (runs, n), I
         self.effect = seat.zeros(n)  # (runs, n), w
         self.usual = seat.zeros()  # (runs,), b
-        self.variance = seat.full(2.0)  # (runs,), s2: of payoffs and noise, one unit each
+        self.variance = seat.full(2.0)  # (runs,), s2: the variance of payoffs and noise, one unit each
         self.current = seat.full(0.5, n)  # (runs, n), p
 
     def policy(self, t: int) -> Floats:
@@ -148,7 +148,7 @@ class Umda(Learner):
         n = seat.actions
         self.length = max(4, round(self.size * sqrt(n) * log(n)))
         self.current = seat.full(0.5, n)  # (runs, n), p
-        self.genomes = seat.zeros(self.length, n)  # (runs, L, n), of this generation
+        self.genomes = seat.zeros(self.length, n)  # (runs, L, n), the genomes of this generation
         self.rewards = seat.zeros(self.length)  # (runs, L)
         self._played = 0
 
@@ -166,14 +166,14 @@ class Umda(Learner):
 
 
 _MOST_GENES = 100
-_STEPS = 60  # towards the saddle point
+_STEPS = 60  # steps towards the saddle point
 
 
 @dataclass
 class GeneBilin(Learner):
     """Thompson sampling of a payoff that is linear in the genes of each player, [1, X]' C [1, Y].
 
-    A round costs O(n^4), so it is for up to about 50 genes.
+    A round costs O(n^4), so it suits up to about 50 genes.
 
         C has a normal prior: variance 1 for the constant, 0.5 / n for single genes, 1 / n² for pairs, times scale²
         each round: sample each entry of C, with `mutation` posterior deviations; X, Y in [-1, 1]^n
@@ -270,7 +270,7 @@ def _signs(genome: Ints) -> Floats:
 class HillClimber(Learner):
     """The (1+1) evolutionary algorithm: parent and mutant play in turn, and the one that earned more stays.
 
-    A baseline: with noise, or against an opponent that changes, a single comparison decides.
+    A baseline: a single comparison decides, even with noise or against an opponent that changes.
 
         x = a random genome
         in odd rounds: play x; see r
@@ -314,7 +314,7 @@ class AsAtoms(Learner):
     game, such as diagonal:n=4.
 
         each round: draw a genome from the learner's mixture over all 2^n; play it
-          let the learner observe the number of its genome, of the opponent's, and the reward
+          let the learner observe the numbers of its genome and the opponent's, and the reward
     """
 
     name = "as-atoms"

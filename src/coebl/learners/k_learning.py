@@ -13,13 +13,13 @@ from coebl.core.errors import SolveError
 from coebl.learners.base import Seat, Seen
 from coebl.learners.parts import BeliefLearner, Posterior
 
-TOLERANCE = 1e-9  # of the certified gap, as a share of 1 + the largest absolute mean
-_MOST_MEAN = 2.0**53  # of a mean, whose rounding would exceed the prior
+TOLERANCE = 1e-9  # the largest certified gap, as a share of 1 + the largest absolute mean
+_MOST_MEAN = 2.0**53  # the rounding of larger means would exceed the prior
 _REJECTED = 1e-6  # a remaining gap above this share is an error
 _MOST_STEPS = 100
 _MOST_HALVINGS = 40
-_LEVELS = 20  # of variances, from an easy problem to the given one
-_ACTIVE = 1e-3  # an action of the opponent with less than this share of the largest weight may be held at 0
+_LEVELS = 20  # the steps of the variances from an easy problem to the given one
+_ACTIVE = 1e-3  # an opponent's action with less than this share of the largest weight may be held at 0
 
 
 class KLearning(BeliefLearner):
@@ -61,21 +61,21 @@ class Entropic:
     """A solution of (runs, m, k) problems."""
 
     strategy: Floats  # (runs, m), x
-    value: Floats  # (runs,), an upper bound of the optimal value
+    value: Floats  # (runs,), an upper bound on the optimal value
     gap: Floats  # (runs,), the optimal value is at least value - gap
 
 
 class _Point(NamedTuple):
-    """A point z, and the function g there."""
+    """A point z, with g and its derivatives there."""
 
     z: Floats  # (runs, k)
     log_sum: Floats  # (runs,), g
     x: Floats  # (runs, m)
-    slope: Floats  # (runs, m, k), the derivative of bracket i by z_j
+    slope: Floats  # (runs, m, k), the derivative of bracket i with respect to z_j
     gradient: Floats  # (runs, k), of g
 
     def take(self, kept: Booleans) -> _Point:
-        """Return the point in some runs."""
+        """Return the point in the kept runs."""
         return _Point(*(part[kept] for part in self))
 
 
@@ -89,8 +89,8 @@ class EntropicSolver:
     order in that of z, so convergence is quadratic: three or four steps from the last solution, where a solve starts.
 
     The certificate does not depend on how z was found: the objective is convex and homogeneous of degree 1 in (y, tau),
-    so it is at least its linear form at any point, min_j dg/dz_j + tau (g - z'dg/dz) for any tau >= 0, and the mean
-    bracket bounds the best tau from above.
+    so it is bounded below by its linear form at any point, min_j dg/dz_j + tau (g - z'dg/dz) for any tau >= 0, and the
+    mean bracket bounds the best tau from above.
     """
 
     def __init__(self, seat: Seat) -> None:
@@ -98,8 +98,8 @@ class EntropicSolver:
         self._z = seat.full(1.0 / seat.opponent_actions, seat.opponent_actions)  # (runs, k), the last solution
 
     def __call__(self, mean: Floats, variance: Floats) -> Entropic:
-        """Solve for payoffs of these means and variances, each (runs, m, k)."""
-        if self._seat.actions == 1:  # the best tau is infinite, and the infimum the least mean
+        """Solve for payoffs with these means and variances, each (runs, m, k)."""
+        if self._seat.actions == 1:  # the best tau is infinite, and the infimum is the least mean
             return Entropic(self._seat.full(1.0, 1), mean[:, 0].min(axis=-1), self._seat.zeros())
         scale = 1 + np.abs(mean).max(axis=-1).max(axis=-1)  # (runs,)
         if not (scale <= _MOST_MEAN).all():
@@ -125,7 +125,7 @@ class EntropicSolver:
         gap = self._certificate(point, mean)
         last = z.copy()
         solved = Entropic(point.x.copy(), point.log_sum / z.sum(axis=-1), gap.copy())
-        runs = np.cumsum(0 * gap.astype(np.int64) + 1) - 1  # 0, 1, 2, ..., those that are not solved yet
+        runs = np.cumsum(0 * gap.astype(np.int64) + 1) - 1  # the indices of the unsolved runs, at first 0, 1, 2, ...
         for _ in range(_MOST_STEPS):
             kept = gap > TOLERANCE * scale[runs]
             if not kept.any():
@@ -140,7 +140,7 @@ class EntropicSolver:
         return last, solved
 
     def _follow(self, mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
-        """Solve slowly and from scratch, with variances that shrink from the size of the means."""
+        """Solve slowly and from scratch, with variances that start at the size of the means and shrink."""
         z = 0 * mean[:, 0] + 1 / (mean.shape[-1] * scale[:, None])
         for level in range(_LEVELS + 1):
             factor = exp((2 - 2 * level / _LEVELS) * log(scale))  # a power of the scale
@@ -159,7 +159,7 @@ class EntropicSolver:
     def _certificate(self, point: _Point, mean: Floats) -> Floats:
         """Return an upper bound on the value at a point minus the optimal value: (runs,)."""
         value = point.log_sum / point.z.sum(axis=-1)
-        in_tau = point.log_sum - (point.gradient * point.z).sum(axis=-1)  # the derivative of the objective by tau
+        in_tau = point.log_sum - (point.gradient * point.z).sum(axis=-1)  # the objective's derivative in tau
         actions = point.x.shape[-1]
         # The objective is at least tau log m + the mean of the brackets, which bounds the best tau.
         largest_tau = (value - mean.mean(axis=1).min(axis=-1)) / log(actions)
@@ -167,13 +167,13 @@ class EntropicSolver:
         return gap
 
     def _step(self, point: _Point, mean: Floats, variance: Floats) -> tuple[_Point, Booleans]:
-        """Take a projected Newton step of Dinkelbach's problem; return the new point, and a mask of the runs moved."""
+        """Take a projected Newton step of Dinkelbach's problem; return the new point and a mask of moved runs."""
         z = point.z
         ratio = point.log_sum / z.sum(axis=-1)  # lambda
         gradient = point.gradient - ratio[:, None]
         free = (z > _ACTIVE * z.max(axis=-1, keepdims=True)) | (gradient < 0)  # (runs, k)
         direction = self._newton(point, variance, gradient, free)
-        rounding = 1e-15 * (1 + np.abs(point.log_sum))  # of changes: near the minimum, they are smaller than that
+        rounding = 1e-15 * (1 + np.abs(point.log_sum))  # in the change, which is even smaller near the minimum
         length = 0 * ratio + 1.0  # (runs,)
         best, moved = point, length < 0
         for _ in range(_MOST_HALVINGS):
@@ -201,6 +201,6 @@ class EntropicSolver:
 
 
 def _choose(good: Booleans, new: _Point, old: _Point) -> _Point:
-    """Return the new point in the runs where it is good, the old elsewhere."""
+    """Return the new point in the runs where it is good, and the old point elsewhere."""
     pairs = zip(new, old, strict=True)
     return _Point(*(np.where(good.reshape((-1,) + (1,) * (part.ndim - 1)), part, other) for part, other in pairs))

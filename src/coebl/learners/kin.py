@@ -27,7 +27,7 @@ class Kin(BeliefLearner):
     its bonus is much larger, ignores c and needs the horizon, and the inherited part is clipped to the known range.
 
     With a horizon T, kappa = (T - t + 1) / (m k) visits can still come to a pair, updated every max(1, T // 100)
-    rounds. Without one, as many rounds are expected to come as have begun, kappa = t / (m k), updated max(1, t // 100)
+    rounds. Without one, as many more rounds are expected as have begun, kappa = t / (m k), updated max(1, t // 100)
     rounds after the last update.
 
         in units of the noise, with v = own h² and w = (1 - own) h² / 2, h half the width of the payoff range:
@@ -107,7 +107,7 @@ class Kin(BeliefLearner):
     def regret_bound(
         cls, actions: int, opponent_actions: int, rounds: int, optimism: str = "to-come", turnover: float = 0.1
     ) -> float | None:
-        """The bound of docs/kin-bound.md, for optimism=proven and otherwise the default parameters.
+        """Return the bound of docs/kin-bound.md, for optimism=proven and otherwise default parameters.
 
         >>> round(Kin.regret_bound(2, 2, 10_000, optimism="proven"), 1)
         6264.6
@@ -132,5 +132,5 @@ def _widest_mistake(half_width: float, own: float, mutation: float, L: float) ->
 
 
 def _log_of_events(actions: int, opponent_actions: int, rounds: int) -> float:
-    """Return L = log(4 T² m k): with probability 1 - 1/T, all of 4 T m k deviations are small."""
+    """Return L = log(4 T² m k): with probability 1 - 1/T, all 4 T m k deviations are small."""
     return log(4 * rounds**2 * actions * opponent_actions)

@@ -1,4 +1,4 @@
-"""Opponents that do not learn: uniform, fixed and switching mixtures, Nash, the best response."""
+"""Opponents that do not learn: uniform, fixed and switching mixtures, Nash, and the best response."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Switching(Learner):
             self._mixtures = [tuple(map(float, mixture.split("/"))) for mixture in self.mixtures.split("_")]
         except ValueError:
             raise InputError(
-                f"switching: mixtures is {self.mixtures!r}; accepted: such as 0.5/0.5_1/0, with _ between mixtures."
+                f"switching: mixtures is {self.mixtures!r}; accepted: mixtures separated by _, such as 0.5/0.5_1/0."
             ) from None
         for index, mixture in enumerate(self._mixtures):
             _check_mixture(self.name, f"mixtures[{index}]", mixture)
@@ -177,7 +177,7 @@ class BestResponse(Responder):
 
     name = "best-response"
     title = "best response"
-    colour = 11  # which no other learner sets
+    colour = 11  # no other learner sets this colour
     sees = frozenset({"game", "policy"})
     plays = frozenset({"indices", "bits"})
     improves = False

@@ -12,9 +12,9 @@ from coebl.backend import exp, log
 from coebl.core.arrays import Floats, Ints
 from coebl.learners.base import Learner, Positive, PositiveShare, Seat
 
-_FORGOTTEN = 1e-100  # visits; so few have no weight
-_ROUNDS_PER_PAIR = 0.3  # after which the effects of rows and columns count half
-OwnShare = Annotated[PositiveShare, "the share of the payoffs' variance that is a pair's alone, not its relatives'"]
+_FORGOTTEN = 1e-100  # the least number of visits; so few have no weight
+_ROUNDS_PER_PAIR = 0.3  # after which the effects of rows and columns are halved
+OwnShare = Annotated[PositiveShare, "the share of the payoffs' variance that is specific to a pair"]
 AssumedNoise = Annotated[Positive, "the assumed standard deviation of the noise, relative to the seat's"]
 EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs, which change together if old visits are forgotten
 
@@ -37,7 +37,7 @@ class BeliefLearner(Learner):
 
 
 class Tally:
-    """Visits and mean rewards of every pair of an action and an action of the opponent."""
+    """Visits and mean rewards of every pair of the learner's and the opponent's actions."""
 
     def __init__(self, seat: Seat, forgetting: float = 1.0) -> None:
         self._seat, self._forgetting = seat, forgetting
@@ -56,7 +56,7 @@ class Tally:
 class Posterior:
     """The posterior of independent payoffs ~ N(0, 1) seen with N(0, 1) noise: N(sum of r / (n + 1), 1 / (n + 1)).
 
-    With forgetting < 1, sum and n fall by this factor in every round, so it returns to the prior.
+    With forgetting < 1, sum and n fall by this factor in every round, so the posterior returns to the prior.
     """
 
     def __init__(self, seat: Seat, forgetting: float = 1.0) -> None:
@@ -66,7 +66,7 @@ class Posterior:
         self.count = seat.zeros(*shape)  # (runs, m, k), n, visits to the pair
         self.mean = seat.zeros(*shape)  # (runs, m, k)
         self.variance = seat.full(1.0, *shape)  # (runs, m, k)
-        self.deviation = seat.full(1.0, *shape)  # (runs, m, k), its root
+        self.deviation = seat.full(1.0, *shape)  # (runs, m, k), the root of the variance
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run, and return the index of the pairs that changed."""
@@ -103,11 +103,11 @@ def inherited_share(count: Floats, own: float | Floats) -> Floats:
 
 
 class Kinship:
-    """A belief in which a payoff is the sum of a row effect, a column effect, and a part of the pair alone.
+    """A belief in which a payoff is the sum of a row effect, a column effect, and a part specific to the pair.
 
     All three are normal with mean 0, the middle of the known range. Their variances are the shares own, rows and
     columns of h², with h half the width of the range. `noise` is the assumed standard deviation of the rewards' noise,
-    relative to the seat's. In breeding, the effects are called general and the pair's part specific combining ability.
+    relative to the seat's. Breeders call the effects general, and the pair's part specific, combining ability.
 
     A pair's estimate is (1 - g) mean + g (r_i + q_j), with g = 1 / (1 + n own): the more visits, the less it inherits.
     A visit updates the effect of its row, then that of its column, as means of the residuals of their pairs with
@@ -132,7 +132,7 @@ class Kinship:
         self.mean = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k), (1 - g) mean
         self.share = seat.full(1.0, seat.actions, seat.opponent_actions)  # (runs, m, k), g
         self.row = seat.zeros(seat.actions)  # (runs, m), r, the effects of the rows
-        self.column = seat.zeros(seat.opponent_actions)  # (runs, k), q, those of the columns
+        self.column = seat.zeros(seat.opponent_actions)  # (runs, k), q, the effects of the columns
         self._weight = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k), n g
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
@@ -162,7 +162,7 @@ class Kinship:
 
 
 def _shrunk_mean(values: Floats, weight: Floats, precision: float | Floats) -> Floats:
-    """Return the weighted mean over the last axis and a value of 0 with the weight `precision`."""
+    """Return the weighted mean over the last axis, with an additional value of 0 whose weight is `precision`."""
     mean: Floats = np.sum(weight * values, axis=-1) / (np.sum(weight, axis=-1) + precision)
     return mean
 
@@ -172,7 +172,7 @@ class EstimatedPrior:
 
     A pair's estimate is (1 - g) mean + g (mu' + f (r_i + q_j)), with g = 1 / (1 + n v). The effects r and q of rows and
     columns have the variance kinship v, and count while there are few rounds per pair, f = 1 / (1 + t / (0.3 m k)).
-    A negative mu is reduced by the share `hope`, since an opponent lets the learner try what is bad.
+    A negative mu is reduced by the share `hope`, since an opponent lets the learner try bad pairs.
     """
 
     def __init__(self, seat: Seat, hope: float, kinship: float = 0.0, forgetting: float = 1.0) -> None:
@@ -193,7 +193,7 @@ class EstimatedPrior:
         return self._tally.count
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> bool:
-        """Learn from one reward per run, and return True if all pairs changed, because old visits count less."""
+        """Learn from one reward per run, and return True if all pairs changed, because old visits lost weight."""
         index = self._tally.add(action, opponent, reward)
         if index is EVERY_PAIR:
             self._inherit()
@@ -262,13 +262,13 @@ def pure(seat: Seat, action: Ints) -> Floats:
 
 
 def regret_matching(regret: Floats) -> Floats:
-    """Return the policies proportional to the positive regrets, uniform if none is positive: two (runs, m)."""
+    """Return the policies proportional to the positive regrets, or uniform if none is: (runs, m) from (runs, m)."""
     positive = np.maximum(0, regret)
     return normalised(np.where(positive.max(axis=-1, keepdims=True) > 0, positive, 1.0))
 
 
 def log_of_pairs(seat: Seat) -> float:
-    """Return L = log(2 T² m k), which is in the confidence widths of UCB and COEBL."""
+    """Return L = log(2 T² m k), which appears in the confidence widths of UCB and COEBL."""
     assert seat.horizon is not None  # a learner that uses this declares needs_horizon
     return log(2 * seat.horizon**2 * seat.actions * seat.opponent_actions)
 
@@ -301,6 +301,6 @@ def project_kl(weights: Floats, floor: float) -> Floats:
     rank = np.cumsum(np.ones_like(falling), axis=-1)  # r = 1, 2, ..., m
     scale = (1 - (m - rank) * floor) / np.cumsum(falling, axis=-1)  # (runs, m), s_r
     above = np.count_nonzero(scale * falling > floor, axis=-1)
-    index = np.maximum(above, 1) - 1  # none is above where floor is 1/m: then s_1 puts all on it
+    index = np.maximum(above, 1) - 1  # if floor is 1/m, none is above it, and s_1 puts all on it
     clipped: Floats = np.maximum(floor, np.take_along_axis(scale, index[:, None], axis=-1) * weights)
     return clipped

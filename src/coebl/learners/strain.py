@@ -14,8 +14,8 @@ from coebl.learners.base import Nonnegative, PositiveShare, Seat, Seen, Share
 from coebl.learners.evolution.selection import Pool
 from coebl.learners.parts import BeliefLearner, EstimatedPrior, softmax
 
-_MOST = 500.0  # of an exponent, so that exp stays finite
-_MOST_RARE = 50.0  # of 1 / (m s_i) - 1, so that no strain gains without limit
+_MOST = 500.0  # the largest exponent, so that exp stays finite
+_MOST_RARE = 50.0  # the largest 1 / (m s_i) - 1, so that no strain gains without limit
 
 
 @dataclass
@@ -46,8 +46,8 @@ class Strain(BeliefLearner):
           r_i = sum_j w (mean - mu - q_j) / (sum_j w + 1 / (kinship v)), then q_j likewise over i
           v = (3 h² + sum (1 - g)² ((mean - mu')² - 1 / n)) / (3 + sum (1 - g)²), at least h² / 100, at most h²
 
-    mu, r, q and v are estimated again after rounds t' whose distance is a twentieth of the rounds so far. A negative
-    mean counts less, `hope`, since an opponent shows the bad pairs first. With `mutation`, as in the replicator-mutator
+    mu, r, q and v are estimated again after rounds t', spaced by a twentieth of the rounds so far. A negative mean
+    counts less, by `hope`, since an opponent shows the bad pairs first. With `mutation`, as in the replicator-mutator
     equation, the last policies of self-play come near an equilibrium, not only their average (after Abe et al. 2022).
     """
 
@@ -73,7 +73,7 @@ class Strain(BeliefLearner):
         m, k = seat.actions, seat.opponent_actions
         self.belief = EstimatedPrior(seat, self.hope, self.kinship, self.forgetting)
         self.met = seat.zeros(k)  # (runs, k), N, how often each of the opponent's actions was met
-        self.fitness = seat.zeros(m)  # (runs, m), S, as believed when they were met
+        self.fitness = seat.zeros(m)  # (runs, m), S, as believed when the actions were met
         self.elites = seat.full(1 / m, m)  # (runs, m), e
         self.current = seat.full(1 / m, m)  # (runs, m), x
         self.lead = seat.zeros()  # (runs,), D, the earnings of the elite minus those of the rest
@@ -85,8 +85,8 @@ class Strain(BeliefLearner):
     def policy(self, t: int) -> Floats:
         """Select the strains, renew the elite, and mix them."""
         m, v = self.seat.actions, self.belief.variance
-        known = (self.current * self._known).sum(axis=-1) / t  # (runs,), how well the pairs that are met are known
-        self.scale = scale = np.sqrt(3 * v + 0.5)  # (runs,), u, of a payoff with its noise
+        known = (self.current * self._known).sum(axis=-1) / t  # (runs,), how well the played pairs are known
+        self.scale = scale = np.sqrt(3 * v + 0.5)  # (runs,), u, the scale of a payoff with its noise
         retested = (self.memory * known)[:, None]
         fitness = (1 - retested) * self.fitness + retested * self._again
         self.strains = softmax((self.rate * sqrt(log(m) / (t + m)) / scale)[:, None] * fitness)

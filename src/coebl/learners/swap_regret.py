@@ -54,7 +54,7 @@ class BlumMansour(Learner):
         return self.learner.reason_not_to_play(_of_copies(seat))
 
     def start(self, seat: Seat) -> None:
-        self.copies = self.learner.seated(_of_copies(seat))  # those of a run follow one another
+        self.copies = self.learner.seated(_of_copies(seat))  # the copies of a run are consecutive
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), p
 
     def policy(self, t: int) -> Floats:
@@ -64,7 +64,7 @@ class BlumMansour(Learner):
 
     def observe(self, t: int, seen: Seen) -> None:
         m, (_, high) = self.seat.actions, self.seat.payoff_range
-        loss = self.current * (high - seen.reward)[:, None]  # (runs, m), of each copy
+        loss = self.current * (high - seen.reward)[:, None]  # (runs, m), the loss of each copy
         self.copies.observe(
             self._clock(t),
             replace(
@@ -85,9 +85,9 @@ class BlumMansour(Learner):
 def stationary(transition: Floats) -> Floats:
     """Return the p with p_k = sum over i of p_i q_ik: (runs, m) from the rows q_i, (runs, m, m).
 
-    By the elimination of Grassmann, Taksar and Heyman (1985): states are removed one by one, and paths through a state
-    are replaced by paths around it. Nothing is ever subtracted, so each p_k has a small relative error, however rare
-    the state is.
+    This is the elimination of Grassmann, Taksar and Heyman (1985): states are removed one by one, and paths through a
+    state are replaced by paths around it. Nothing is ever subtracted, so each p_k has a small relative error, however
+    rare the state is.
 
     >>> stationary(np.array([[[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]])).round(6)
     array([[0.4, 0.4, 0.2]])
@@ -98,7 +98,7 @@ def stationary(transition: Floats) -> Floats:
         leaving = q[:, last, :last].sum(axis=-1, keepdims=True)  # (runs, 1), from `last` to the states before it
         q[:, :last, last] /= leaving
         q[:, :last, :last] += q[:, :last, last, None] * q[:, last, None, :last]
-    visits = np.ones_like(q[:, 0])  # (runs, m), relative to those of the first state
+    visits = np.ones_like(q[:, 0])  # (runs, m), relative to the first state
     for state in range(1, m):
         visits[:, state] = (visits[:, :state] * q[:, :state, state]).sum(axis=-1)
     return normalised(visits)
@@ -131,8 +131,8 @@ class HartMasColell(Learner):
     """Modified regret matching (Hart and Mas-Colell 2001), whose joint play approaches the correlated equilibria.
 
     It repeats its last action j, or leaves it for another action k with a probability proportional to the regret of not
-    having played k where it played j. The payoff of k there is estimated from the rounds in which k was played, with
-    importance weights. Rewards are mapped from the known range to [-1, 1], without clipping the noise.
+    having played k whenever it played j. The payoff of k in those rounds is estimated from the rounds in which k was
+    played, with importance weights. Rewards are mapped from the known range to [-1, 1], without clipping the noise.
     `regret-matching` is their procedure of 2000 for external regret, with full information.
 
         W_jk = 0 for every pair of its actions

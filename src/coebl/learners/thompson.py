@@ -32,7 +32,7 @@ class Thompson(BeliefLearner):
     aim = "security"
     title = "Thompson sampling"
     colour = 7
-    pair_cost = 0.02  # of a normal number
+    pair_cost = 0.02  # the cost of a normal number
     solve_cost = 0.0025
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
 
@@ -74,7 +74,7 @@ class _OptimisticHedge(BeliefLearner):
         return payoffs
 
     def _optimism(self) -> float | Floats:
-        """Return the deviations that are added to the mean of a payoff: a number, or (runs, m)."""
+        """Return the number of deviations that are added to the mean of a payoff: a scalar, or (runs, m)."""
         raise NotImplementedError
 
     def _gain(self, payoffs: Floats) -> Floats:
@@ -97,14 +97,14 @@ class _Ots(_OptimisticHedge):
         return largest
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        return super().cost(actions, opponent_actions) + 0.3 * actions  # of normal numbers
+        return super().cost(actions, opponent_actions) + 0.3 * actions  # the cost of normal numbers
 
 
 class OtsHedge(_Ots):
     """Hedge on optimistic posterior draws (Li et al. 2024).
 
     After a round it imagines the payoff of each action against the opponent's action: the largest of a few draws from
-    the posterior before the round. A step of Hedge follows with these payoffs. A priori, payoffs are independent
+    the posterior before the round. A Hedge step with these payoffs follows. A priori, payoffs are independent
     ~ N(0, 1). The authors' bound is in terms of the information gain; none is declared here.
 
         S_i = 0 for every action
@@ -122,7 +122,7 @@ class OtsHedge(_Ots):
 class OtsRm(_Ots):
     """Regret matching on optimistic posterior draws (Li et al. 2024).
 
-    As OTS-Hedge, with a step of regret matching instead of Hedge's, so it needs no rate and no horizon.
+    Like OTS-Hedge, but with a step of regret matching, so it needs no rate and no horizon.
 
         R_i = 0 for every action
         each round:
@@ -144,21 +144,21 @@ class OtsRm(_Ots):
         return regret_of(payoffs, self.current)
 
 
-_NEGLIGIBLE = 1e-10  # the variance of a payoff that may be lost
+_NEGLIGIBLE = 1e-10  # the variance of a payoff that may be neglected
 
 
 @dataclass
 class GpMw(_OptimisticHedge):
     """Hedge on upper confidence bounds of a Gaussian process (Sessa et al. 2019, Algorithm 1).
 
-    As OTS-Hedge, with the upper confidence bound mean + beta * deviation in place of a draw. The proven bound has a
-    beta that grows with the rounds and is in terms of the information gain; none is declared for the constant beta of
+    Like OTS-Hedge, but with the upper confidence bound mean + beta * deviation instead of a draw. The proven bound has
+    a beta that grows with the rounds and is in terms of the information gain; none is declared for the constant beta of
     the authors' program.
 
     With the kernel "independent", every pair of actions has a separate posterior (UCB-Hedge). With "rbf", pairs with
-    close indices are correlated, with length m/5 over its and k/5 over the opponent's actions; use it if the order of
-    the actions has a meaning. A run then keeps (p q)² numbers, with p and q at most 17 for any number of actions:
-    0.7 MB, and 0.35 ms a round at 32 actions, seventy times the time of "independent".
+    close indices are correlated, with length scale m/5 over its actions and k/5 over the opponent's; use it if the
+    order of the actions has a meaning. A run then keeps (p q)² numbers, with p and q at most 17 for any number of
+    actions: 0.7 MB, and 0.35 ms a round at 32 actions, seventy times the time of "independent".
 
         S_i = 0 for every action
         each round, with eta = sqrt(8 log(m) / T):
@@ -175,7 +175,7 @@ class GpMw(_OptimisticHedge):
         "NeurIPS."
     )
 
-    beta: Annotated[Nonnegative, "standard deviations of optimism"] = 2.0
+    beta: Annotated[Nonnegative, "the optimism, in standard deviations"] = 2.0
     kernel: Annotated[Literal["independent", "rbf"], "the covariance of payoffs"] = "independent"
 
     def cost(self, actions: int, opponent_actions: int) -> float:
@@ -197,7 +197,7 @@ class GaussianProcess:
     k((i, j), (i', j')) = k_m(i, i') k_k(j, j') with the RBF kernel k_n(a, b) = exp(-(a - b)² / (2 (n/5)²)) on the
     indices of n actions. Each factor is F F' with features F (n, p) by Cholesky's method. So the payoff of (i, j) is
     f_i' W g_j with p q weights W ~ N(0, 1), and the posterior of W is that of Bayesian linear regression. Few
-    eigenvalues of an RBF kernel matter, p = 17 of 32, so there are a twelfth as many covariances as of the payoffs.
+    eigenvalues of an RBF kernel matter, p = 17 of 32, so W has a twelfth as many covariances as the payoffs.
 
     With forgetting < 1, every round moves the posterior towards the prior by this factor: the covariances as a mixture
     of both, and the means by its root, as if the payoffs were an autoregressive process.
@@ -211,13 +211,13 @@ class GaussianProcess:
         self._shape = p, q
         self._weights = seat.zeros(p * q)  # (runs, p q), the posterior mean of W
         identity = np.eye(p * q)[None]
-        self._covariance = seat.zeros(p * q, p * q) + seat.array(identity)  # (runs, p q, p q), of W
+        self._covariance = seat.zeros(p * q, p * q) + seat.array(identity)  # (runs, p q, p q), that of W
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> None:
         """Learn from one reward per run: a rank-one (Kalman) step, O(p² q²)."""
         feature = self._seat.einsum("rp,rq->rpq", self._own[action], self._other[opponent]).reshape(self._weights.shape)
         spread = self._seat.einsum("rab,rb->ra", self._covariance, feature)  # the covariance of W with the payoff
-        variance = 1 + (spread * feature).sum(axis=-1)  # of the reward
+        variance = 1 + (spread * feature).sum(axis=-1)  # the variance of the reward
         surprise = reward - (self._weights * feature).sum(axis=-1)
         self._weights += spread * (surprise / variance)[:, None]
         self._covariance -= spread[:, :, None] * (spread / variance[:, None])[:, None, :]
@@ -234,7 +234,7 @@ class GaussianProcess:
         weights = self._seat.einsum("rpq,rq->rp", self._weights.reshape((-1, p, q)), other)
         mean = self._seat.einsum("mp,rp->rm", self._own, weights)
         half = self._seat.einsum("rapq,rq->rap", self._covariance.reshape((-1, p * q, p, q)), other)
-        both = self._seat.einsum("raqp,rq->rap", half.reshape((-1, p, q, p)), other)  # (runs, p, p), of the W g
+        both = self._seat.einsum("raqp,rq->rap", half.reshape((-1, p, q, p)), other)  # (runs, p, p), that of W g
         product = self._seat.einsum("ma,rap->rmp", self._own, both)
         variance = (product * self._own).sum(axis=-1)
         return mean, np.sqrt(np.maximum(variance, 0))
@@ -249,7 +249,7 @@ def _features(actions: int) -> Floats:
     index = np.arange(actions)
     kernel = exp(-((index[:, None] - index) ** 2) / (2 * (actions / 5) * (actions / 5)))
     features: list[Floats] = []
-    rest = np.ones(actions)  # (actions,), the diagonal of what is left of the kernel
+    rest = np.ones(actions)  # (actions,), the diagonal of the remaining kernel
     while rest.max() > _NEGLIGIBLE:  # Cholesky's method with the largest pivot
         pivot = rest.argmax()
         column = (kernel[:, pivot] - sum(feature * feature[pivot] for feature in features)) / np.sqrt(rest[pivot])

@@ -1,4 +1,4 @@
-"""Learners with mean rewards of all pairs of actions: UCB, Maximin-UCB, fictitious play, explore-then-commit."""
+"""Learners with mean rewards of all pairs of actions: UCB, Maximin-UCB, fictitious play and explore-then-commit."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from coebl.learners.parts import BeliefLearner, Tally, log_of_pairs, normalised,
 class Ucb(BeliefLearner):
     """UCB for matrix games (O'Donoghue, Lattimore and Osband 2021, Algorithm 1).
 
-    Each round it plays the maximin strategy of an upper confidence bound on every entry of the payoff matrix. The paper
-    leaves open which of several: "first" prefers the actions of lowest index (see `coebl.solver.maximin`), "random"
-    draws a new preference over actions every round.
+    Each round it plays the maximin strategy of an upper confidence bound on every entry of the payoff matrix. If there
+    are several, the paper leaves the choice open: "first" prefers the actions of lowest index (see
+    `coebl.solver.maximin`), "random" draws a new preference over actions every round.
 
         each round, with L = log(2 T² m k), n_ij the visits of a pair and mean_ij its mean reward (0 if unvisited):
           B_ij = mean_ij + sqrt(2 L / max(1, n_ij))
@@ -57,7 +57,7 @@ class Ucb(BeliefLearner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """1 + 2 sqrt(m k T log(2 m k T²)), the paper's theorem on UCB."""
+        """Return 1 + 2 sqrt(m k T log(2 m k T²)), by the paper's theorem on UCB."""
         pairs = actions * opponent_actions
         return 1 + 2 * sqrt(pairs * rounds * log(2 * pairs * rounds**2))
 
@@ -103,17 +103,17 @@ class MaximinUcb(BeliefLearner):
         self.optimistic[index] = np.where(count > 0, bound, self.optimistic[index])
 
 
-_NEVER = 1e-300  # used for 0 visits: the bonus is then beyond any range
+_NEVER = 1e-300  # replaces 0 visits, so that the bonus exceeds any range
 
 
 @dataclass
 class FictitiousPlay(BeliefLearner):
     """Fictitious play (Brown 1951) with estimated payoffs: the best response to the observed frequencies of actions.
 
-    Payoffs are estimated by mean rewards, plus a bonus for pairs of actions with few visits, as in UCB1. Without that
-    optimism, c = 0, it may never return to an action that disappointed once, and treats unknown payoffs as the middle
-    of the range. It responds to the joint actions of all others, and who foresees that can exploit it. In Shapley's
-    game it cycles for ever.
+    Payoffs are estimated by mean rewards, plus a bonus for pairs of actions with few visits, as in UCB1. Without this
+    optimism (c = 0), it may never return to an action that disappointed once, and treats unknown payoffs as the middle
+    of the range. It responds to the joint actions of all others, and an opponent who foresees this can exploit it. In
+    Shapley's game it cycles for ever.
 
         each round t, with n_ij the visits of a pair, mean_ij its mean reward, and f_j how often the others played j:
           B_ij = mean_ij + sqrt(c log(t + 1) / n_ij), but at most the top of the known range, which is B_ij if n_ij = 0
@@ -153,7 +153,7 @@ class FictitiousPlay(BeliefLearner):
 
 @dataclass
 class ExploreThenCommit(Learner):
-    """Explore-then-commit: every action in turn, and from then on the maximin strategy of the mean rewards.
+    """Explore-then-commit: every action in turn, then the maximin strategy of the mean rewards.
 
     A player cannot choose the opponent's action. So each action is played visits * k times in the first
     visits * m * k rounds, and each pair is visited `visits` times on average against an opponent who explores in the
@@ -184,7 +184,7 @@ class ExploreThenCommit(Learner):
         place = (t - 1) % self.seat.actions
         if t <= self.exploration:
             if place == 0:
-                self.order = np.argsort(self.seat.random.uniform(self.seat.actions), axis=-1)  # (runs, m), of actions
+                self.order = np.argsort(self.seat.random.uniform(self.seat.actions), axis=-1)  # (runs, m), actions
             return pure(self.seat, self.order[:, place])
         if self.committed is None:
             self.committed = self.solve(self.tally.mean).strategy

@@ -10,7 +10,7 @@ size of the batch), and over rounds with a `RunningSum`.
 'TV distance'
 """
 
-from coebl.metrics import measures  # registers its metrics
+from coebl.metrics import measures  # registers the built-in metrics
 from coebl.metrics.base import Block, Metric, Outcomes, RunningSum, Total
 from coebl.metrics.registry import METRICS, all_metrics, metric_class, parse_metrics, registered_metric
 

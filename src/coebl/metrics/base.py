@@ -18,7 +18,7 @@ from coebl.core.errors import InputError
 from coebl.games import AnyGame
 
 Need = Literal["value", "payoffs", "equilibrium", "expected", "response", "mean", "genomes", "zero-sum", "welfare"]
-_NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, one of which is enough, and the message
+_NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, any of which suffices, and the message
     "value": (("value",), "a value"),
     "payoffs": (("own_view",), "a matrix of payoffs"),
     "equilibrium": (("unique_equilibrium",), "an equilibrium that is known to be unique"),
@@ -29,7 +29,7 @@ _NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, one
     "zero-sum": (("seats",), "one matrix of payoffs for two players"),
     "welfare": (("welfare",), "separate payoffs for each player"),
 }
-_MOST_JOINT = 2**21  # probabilities of joint actions that are computed at a time: 16 MiB
+_MOST_JOINT = 2**21  # the number of joint-action probabilities computed at a time: 16 MiB
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Block:
     (array([[0.2]]), array([[0.]]), array([[1.5]]))
     """
 
-    game: Any  # the game that is played, an `AnyGame` that has what the metric needs
+    game: Any  # the game that is played, an `AnyGame` with the attributes that the metric needs
     first_round: int  # rounds count from 1
     policies: Sequence[Floats]  # per seat: (rounds, runs, actions)
     actions: Sequence[Ints]  # per seat: (rounds, runs), or genomes, (rounds, runs, n)
@@ -73,9 +73,9 @@ class Block:
 
 
 class Metric:
-    """A number per round and run. Extend it: the class attributes, and `__call__`.
+    """A number per round and run. A subclass defines the class attributes and `__call__`.
 
-    It is made for a game and a number of runs, those of a batch.
+    It is made for a game and the number of runs in a batch.
 
     >>> class Surprise(Metric):
     ...     name = "surprise"
@@ -94,11 +94,11 @@ class Metric:
     definition: ClassVar[str]  # one line
     formula: ClassVar[str] = ""  # the same in mathtext, for the axes of figures
     meaning: ClassVar[str] = ""  # a sentence or two, for people; by default the first paragraph of its docstring
-    better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
-    needs: ClassVar[Collection[Need]] = frozenset()  # of a game, beyond what every game has
+    better: ClassVar[Literal["lower", "higher"]] = "lower"  # for the row player, or for both if it is about both
+    needs: ClassVar[Collection[Need]] = frozenset()  # attributes of a game, beyond those of every game
     seat: ClassVar[int | None] = None  # the seat that it is about, from 0; None: all of them
-    by_seat: ClassVar[bool] = False  # True if it is about any one seat: name:2 is that of the second, see `of_seat`
-    instead: ClassVar[str] = "nash_conv or swap_regret"  # the metrics to use where a game is not zero-sum
+    by_seat: ClassVar[bool] = False  # True if it exists for every seat: name:2 is about the second; see `of_seat`
+    instead: ClassVar[str] = "nash_conv or swap_regret"  # the metrics to use if a game is not zero-sum
     cumulative: ClassVar[bool] = False  # True if it adds up over the rounds, so that its growth matters
     signed: ClassVar[bool] = False  # True if its sign shows who is ahead: above 0, the column player
     bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # its limits in every game, also for means and intervals
@@ -112,14 +112,14 @@ class Metric:
     def __init__(self, game: AnyGame, runs: int) -> None:
         if reason := self.reason_undefined(game):
             raise InputError(reason)
-        self.game: Any = game  # has all that `needs` names
+        self.game: Any = game  # has every attribute in `needs`
         self.runs = runs
 
     @classmethod
     def within_bounds(cls, low: float, high: float, width: float = inf) -> tuple[float, float]:
-        """Return an interval of the metric's mean, low to high, without the part that is beyond its bounds.
+        """Return an interval of the metric's mean, low to high, clipped to the metric's bounds.
 
-        Student's interval may exceed them. `width` is that of the range of the game's payoffs, if it is known.
+        Student's interval may exceed them. `width` is the width of the game's payoff range, if it is known.
         """
         least, largest = cls.bounds
         return max(low, least), min(high, largest, width if cls.within_range else inf)
@@ -137,7 +137,7 @@ class Metric:
 
     @classmethod
     def of_seat(cls, number: int) -> type[Metric]:
-        """Return the same metric of the seat with this number, from 1: a class with the number in its name.
+        """Return this metric for the seat with this number, from 1: a class with the number in its name.
 
         >>> from coebl.metrics import METRICS
         >>> METRICS["swap_regret"].factory.of_seat(2).name
@@ -150,7 +150,7 @@ class Metric:
         raise NotImplementedError
 
 
-@cache  # the same metric is the same class
+@cache  # so that the same metric is the same class
 def _of_seat(metric: type[Metric], number: int) -> type[Metric]:
     words = {"name": f"{metric.name}:{number}", "title": f"{metric.title}, seat {number}", "seat": number - 1}
     words |= {"definition": f"{metric.definition}, of seat {number}", "__doc__": metric.__doc__, "by_seat": False}
@@ -158,7 +158,7 @@ def _of_seat(metric: type[Metric], number: int) -> type[Metric]:
 
 
 class _OfSeat(type):
-    """The type of the classes that `_of_seat` makes, which pickle has to make again."""
+    """The type of the classes that `_of_seat` makes, so that pickle can make them again."""
 
 
 def _made_by(metric: Any) -> Any:
@@ -169,7 +169,7 @@ copyreg.pickle(_OfSeat, _made_by)
 
 
 def _missing(game: Any, need: Need) -> str:
-    """Return a description of the part that a metric needs and the game lacks, or "". Nothing is computed."""
+    """Return a description of the attribute that a metric needs and the game lacks, or "". Nothing is computed."""
     attributes, words = _NEEDS[need]
     parts = [getattr_static(game, attribute, None) for attribute in attributes]
     found = any(part is not None and part is not False for part in parts)
@@ -181,8 +181,9 @@ class Outcomes:
     """Payoffs that follow from the policies and actions of a block, each computed when it is first needed.
 
     Get it as `block.outcomes`, so that the metrics of a block share it. Seats are numbered from 0, the row seat first;
-    the payoffs of a seat are from its point of view, to be maximised by its player. The others of a seat are one
-    opponent: its policy is the product of theirs, and its actions are numbered with the last of them varying fastest.
+    the payoffs of a seat are from its point of view, to be maximised by its player. For each seat, the others form
+    one opponent: its policy is the product of their policies, and its joint actions are numbered with the last player's
+    action varying fastest.
 
     >>> class BestResponse(Metric):
     ...     name = "best_response"
@@ -199,14 +200,14 @@ class Outcomes:
         if missing and _missing(block.game, "genomes"):
             raise InputError(f'block.outcomes needs a game with {missing}; write needs = {{"payoffs"}} in the metric.')
         self._is_matrix, self.zero_sum = not missing, not _missing(block.game, "zero-sum")
-        # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
+        # The block is not stored: it refers to this object, and a reference cycle would keep large arrays alive.
         self._game, self._backend = block.game, block.backend
         self._policies = [contiguous(policy) for policy in block.policies]
         self._actions = block.actions
         self._payoffs: dict[int, Floats] = {}
 
     def payoffs(self, seat: int) -> Floats:
-        """Return payoffs of a seat's actions against the others' policies, A y or -A'x: (rounds, runs, actions)."""
+        """Return the payoffs of a seat's actions against the others' policies, A y or -A'x: (rounds, runs, actions)."""
         if seat not in self._payoffs:
             # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
             # depend on the batch.
@@ -273,7 +274,7 @@ class Outcomes:
         return payoff
 
     def _joint(self, seat: int) -> Ints:
-        """Return the number of the joint action of the others of a seat: (rounds, runs)."""
+        """Return the number of the joint action of the other seats: (rounds, runs)."""
         joint: Ints
         joint, *more = _others(seat, self._actions)
         for actions, policy in zip(more, _others(seat, self._policies)[1:], strict=True):
@@ -295,16 +296,16 @@ def _product(policies: Sequence[Floats]) -> Floats:
 
 
 def contiguous(array: Floats) -> Floats:
-    """Return the array, or a copy, in the order in which sums are the same for every batch."""
+    """Return the array, or a copy, in the memory order for which sums are the same in every batch."""
     return np.ascontiguousarray(array, like=array)
 
 
 class Blocks:
-    """The consecutive blocks of a batch, for metrics that need each of them once and in order."""
+    """A check that a metric receives each block of a batch once and in order."""
 
     def __init__(self, runs: int) -> None:
         self._runs = runs
-        self._round = 1  # that the next block must begin with
+        self._round = 1  # the first round of the next block
 
     def check(self, block: Block) -> None:
         """Reject a block that is not the next one."""
@@ -319,7 +320,7 @@ class Blocks:
 
 
 class RunningSum(Blocks):
-    """A sum over all rounds so far, carried from block to block, for a batch of so many runs.
+    """A sum over all rounds so far, carried from block to block, for a batch of this many runs.
 
     >>> rewards = np.array([[1.0], [2.0], [4.0]])  # three rounds of one run
     >>> from coebl import Game
@@ -338,12 +339,12 @@ class RunningSum(Blocks):
         if self._total is None:
             self._total = np.zeros_like(terms[:1])
         sums: Floats = block.backend.running_sums(self._total, terms)
-        self._total = sums[-1:].copy()  # a copy: a view would keep the whole block
+        self._total = sums[-1:].copy()  # a copy: a view would keep the whole block in memory
         return sums
 
 
 class Total(Metric):
-    """A metric that adds up a term per round. Extend it: the class attributes, and `terms`.
+    """A metric that adds up a term per round. A subclass defines the class attributes and `terms`.
 
     >>> class Surprise(Total):
     ...     name = "surprise"

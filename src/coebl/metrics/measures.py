@@ -1,7 +1,7 @@
-"""The metrics that are built in. To add one, extend `Metric` here and put ``@METRICS.add("its_name")`` above it.
+"""The built-in metrics. To add one, extend `Metric` here and put ``@METRICS.add("its_name")`` above it.
 
-Notation: A the payoffs to the row player, V the value of the game, x_t and y_t the policies of round t, a_t and b_t
-the actions, r_t the reward as observed, x* and y* the equilibrium. In the metrics of a seat, A has the payoffs to that
+Notation: A the payoffs to the row player, V the value of the game, x_t and y_t the policies of round t, a_t and b_t the
+actions, r_t the reward as observed, x* and y* the equilibrium. In the metrics of a seat, A is the payoff matrix of that
 seat, a_t is its action and b_t the joint action of the others.
 """
 
@@ -95,7 +95,7 @@ class AbsolutePseudoRegret(PseudoRegret):
 
 
 class _Distance(Metric):
-    """The distance of both policies from the equilibrium, which must be the only one."""
+    """The distance of both policies from the equilibrium, which must be unique."""
 
     needs = frozenset({"equilibrium"})
 
@@ -137,7 +137,7 @@ class KullbackLeibler(_Distance):
 
     def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
         divergence: Floats = backend.rel_entr(policy, equilibrium).sum(axis=-1)
-        return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
+        return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can make it negative
 
 
 @METRICS.add("tv")
@@ -155,7 +155,7 @@ class TotalVariation(_Distance):
 
 
 class _Gap(Metric):
-    """The gain of best responses: in payoffs, and at most the width of their range."""
+    """The gain of best responses, in units of the payoffs and at most the width of their range."""
 
     in_payoffs = True
     within_range = True
@@ -164,7 +164,7 @@ class _Gap(Metric):
 
 @METRICS.add("exploitability")
 class Exploitability(_Gap):
-    """The gain of best responses against both policies; 0 is an equilibrium."""
+    """The gain of best responses against both policies; 0 at an equilibrium."""
 
     needs = frozenset({"response", "zero-sum"})
     title = "Exploitability"
@@ -190,7 +190,7 @@ class AverageExploitability(_Gap):
     def __call__(self, block: Block) -> Floats:
         t = _rounds(block)
         gap: Floats
-        if hasattr(block.game, "response"):  # to the mean marginals
+        if hasattr(block.game, "response"):  # a best response to the mean marginals
             sums = [add_up(block, policy) for add_up, policy in zip(self._sums, block.policies, strict=True)]
             gap = sum(block.game.response(1 - seat, sums[seat] / t[..., None]) for seat in (0, 1))
         else:  # A times the mean policy is the mean of A times the policy, which other metrics have computed already
@@ -201,7 +201,7 @@ class AverageExploitability(_Gap):
 
 @METRICS.add("nash_conv")
 class NashConv(Metric):
-    """The gain of the players, each by a best response to the others' policies; 0 is a Nash equilibrium.
+    """The total gain of the players from best responses to the others' policies; 0 at a Nash equilibrium.
 
     In a two-player zero-sum game it is the exploitability, since the payoffs of the policies sum to zero.
     """
@@ -276,7 +276,7 @@ class SwapRegret(Metric):
         super().__init__(game, runs)
         self._blocks = Blocks(runs)
         self._sums: Any = None  # (runs, m, m): what each action would have earned, by the action that was played
-        self._gains: Any = None  # (runs, m): of the best swap of each action
+        self._gains: Any = None  # (runs, m): the gain of the best swap of each action
 
     def __call__(self, block: Block) -> Floats:
         self._blocks.check(block)
@@ -287,7 +287,7 @@ class SwapRegret(Metric):
             self._sums = np.zeros((self.runs, m, m), like=block.reward)
             self._gains = np.zeros((self.runs, m), like=block.reward)
         regret, run = np.zeros_like(block.reward), np.arange(self.runs, like=actions)
-        for t in range(block.rounds):  # in each run one row of sums changes: all of them, for all rounds, would not fit
+        for t in range(block.rounds):  # only one row of sums changes per run: the sums of all rounds would not fit
             played = run, actions[t]
             sums = self._sums[played] + hindsight[t]
             self._sums[played] = sums
@@ -336,7 +336,7 @@ class Welfare(_Mean):
 
 @METRICS.add("welfare_ratio")
 class WelfareRatio(Welfare):
-    """The welfare as a share of the largest that a joint action gives; 1 is the optimum."""
+    """The welfare as a share of the largest welfare of a joint action; 1 is the optimum."""
 
     title = "Welfare ratio"
     definition = "welfare / the largest sum of payoffs of a joint action"
@@ -364,7 +364,7 @@ class ExploitabilityAtLeast(_Gap):
 
     needs = frozenset({"expected", "genomes"})
     title = "Exploitability, at least"
-    definition = "what the best genomes found gain against x_t and y_t"
+    definition = "the gain of the best genomes found against x_t and y_t"
 
     def __call__(self, block: Block) -> Floats:
         gain: Floats = np.zeros_like(block.reward)
@@ -406,9 +406,9 @@ class ModeExploitability(_Gap):
 
 @METRICS.add("disengaged")
 class Disengaged(Metric):
-    """The share of runs in which one player always wins: always winning and always losing teach nothing.
+    """The share of runs in which one player always wins, so that neither player learns anything.
 
-    The expected payoff is then within 1 % of an end of the payoff range, and the value is not.
+    The expected payoff is then within 1 % of an end of the payoff range, but the value is not.
     """
 
     needs = frozenset({"value", "expected", "genomes"})
@@ -426,7 +426,7 @@ class Disengaged(Metric):
 
 @METRICS.add("entropy")
 class Entropy(Metric):
-    """The mean entropy of a gene of both players, in bits: 1 is a fair coin, 0 is decided."""
+    """The mean entropy per gene of both players, in bits: 1 for a fair coin, 0 for a decided gene."""
 
     needs = frozenset({"genomes"})
     title = "Entropy"

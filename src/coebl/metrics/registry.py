@@ -26,10 +26,10 @@ METRICS: Registry[Metric] = Registry("metric", "metrics", rejects=_reason_to_rej
 
 
 def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int) -> list[Metric]:
-    """Make the metrics of a batch of runs, in the order of their names; a name given twice counts once.
+    """Make the metrics of a batch of runs, in the order of the names; a name given twice counts once.
 
-    "all" means every registered metric that is defined for the game; if it is not zero-sum, those about a seat are
-    included for each seat. A metric may also be given as its class, or as path/to/file.py:Name.
+    "all" means every registered metric that is defined for the game; if the game is not zero-sum, metrics about one
+    seat are included for each seat. A metric may also be given as its class, or as path/to/file.py:Name.
 
     >>> from coebl import Game
     >>> [metric.name for metric in parse_metrics(["regret", "tv"], Game([[3, 0], [1, 2]]), runs=50)]
@@ -49,14 +49,14 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
             raise InputError(f"a metric is {shorten(name)}; accepted: a name, or a class that extends Metric.")
     for name, count in Counter(metric.name for metric in chosen).items():
         if count > 1:
-            raise InputError(f"two metrics are called {name!r}; accepted: names that differ. Rename one of them.")
+            raise InputError(f"two metrics are called {name!r}; accepted: distinct names. Rename one of them.")
     return [metric(game, runs) for metric in chosen]
 
 
 def metric_class(name: str) -> type[Metric]:
     """Return the class of a metric by its name, or by path/to/file.py:Name.
 
-    A metric of one seat is about the first, unless its name ends in a colon and the number of another, from 1.
+    A metric of one seat is about the first seat, unless its name ends in a colon and a seat number, from 1.
 
     >>> metric_class("kl").title, metric_class("swap_regret:2").title
     ('KL divergence', 'Swap regret, seat 2')
@@ -91,7 +91,7 @@ def registered_metric(name: str) -> type[Metric] | None:
 def all_metrics(game: AnyGame | None = None) -> list[type[Metric]]:
     """Return the classes of all registered metrics, in the order of their registration.
 
-    If a game is given that is not zero-sum, metrics about one seat are listed for each of its seats.
+    For a game that is not zero-sum, metrics about one seat are listed for each of its seats.
 
     >>> [metric.name for metric in all_metrics() if metric.signed]
     ['regret', 'pseudo_regret']

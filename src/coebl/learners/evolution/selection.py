@@ -176,7 +176,7 @@ POPULATIONS = Registry("population", "populations", base=Population)
 @POPULATIONS.add("pool")
 @dataclass(frozen=True)
 class Pool(Population):
-    """Policies of which the mean or a random one is played. The defaults, one policy and one mutant, are the paper's."""
+    """Policies of which the mean or a drawn one is played. The defaults, one policy and one mutant, are the paper's."""
 
     play: Annotated[Literal["mean", "draw"], "the mean of the policies, or one drawn in every round"] = "mean"
     turnover: Annotated[PositiveShare, "the share of the played policy that a round replaces"] = 1.0
