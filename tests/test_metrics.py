@@ -309,7 +309,7 @@ def test_products_are_computed_once_per_block(monkeypatch):
 
 
 NO_EQUILIBRIUM = (
-    f"needs a unique equilibrium, and constant has more than one: {MANY_EQUILIBRIA.unique_equilibrium.reason}"
+    f"needs a unique equilibrium, but constant has more than one: {MANY_EQUILIBRIA.unique_equilibrium.reason}"
 )
 
 
@@ -340,21 +340,21 @@ NO_EQUILIBRIUM = (
             "with one matrix of payoffs for two players, which chicken does not have",
         ),
         ("chicken", "column_external_regret", "which chicken does not have; use external_regret:2."),
-        ("chicken", "swap_regret:3", "swap_regret:3 is about seat 3, and chicken has 2; name another seat."),
-        ("rps", "swap_regret:3", "swap_regret:3 is about seat 3, and rps has 2; name another seat."),
+        ("chicken", "swap_regret:3", "swap_regret:3 is about seat 3, but chicken has 2; name another seat."),
+        ("rps", "swap_regret:3", "swap_regret:3 is about seat 3, but rps has 2; name another seat."),
         (
             "rps",
             "welfare",
             "welfare needs a game with separate payoffs for each player, which rps does not have; pick",
         ),
         ("rps", "regret:2", "metric 'regret:2' names a seat; accepted: regret, which has one number for all seats."),
-        ("rps", "swap_regret:row", "metric 'swap_regret:row' names no seat; accepted: its number, from 1, as in swap_"),
+        ("rps", "swap_regret:row", "metric 'swap_regret:row' names no seat; accepted: a seat number from 1, as in"),
         (
             "rps",
             "swap_regret:0",
-            "metric 'swap_regret:0' names no seat; accepted: its number, from 1, as in swap_regre",
+            "metric 'swap_regret:0' names no seat; accepted: a seat number from 1, as in swap_regre",
         ),
-        (LOSS, "welfare_ratio", "welfare_ratio needs an optimum above 0, and that of loss is -2; use welfare."),
+        (LOSS, "welfare_ratio", "welfare_ratio needs an optimum above 0, but that of loss is -2; use welfare."),
         ("rps", "pseudo-regret", "unknown metric 'pseudo-regret': did you mean 'pseudo_regret'?"),
         ("rps", 3, "a metric is 3; accepted: a name, or a class that extends Metric"),
     ],

@@ -77,7 +77,7 @@ MISTAKES = [  # words of the command, part of the line
     ([*PLAY, "--metric", "own.py:Mine"], "accepted: a class that extends coebl.metrics.Metric."),
     ([*PLAY, "--metric", "second.py:Regret"], "two metrics are called 'pseudo_regret'; accepted: distinct names"),
     (["check", "nameless.py:Metric"], "it has no name; accepted: a class attribute such as"),
-    ([*PLAY, "--game", "blotto", "--metric", "kl"], "kl needs a unique equilibrium, and blotto has more than one"),
+    ([*PLAY, "--game", "blotto", "--metric", "kl"], "kl needs a unique equilibrium, but blotto has more than one"),
     ([*PLAY, "--save", "rounds.txt"], "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),
     ([*PLAY, "--save", "no/rounds.csv"], "--save is no/rounds.csv, and the folder no does not exist. Create it."),
     ([*PLAY, "--save", "a.csv", "--rounds", "999999"], "--save would write 49,999,950 lines; accepted: at most 20"),

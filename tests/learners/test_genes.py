@@ -112,10 +112,10 @@ def test_policies_do_not_depend_on_the_units_of_payoffs(spec):
         (
             "diagonal:n=40,space=bits",
             "ucb",
-            "ucb plays numbered actions, and the game has genomes; pick another learner; with up to 10 "
+            "ucb plays numbered actions, but the game has genomes; pick another learner; with up to 10 "
             "genes, as-atoms:learner=... can seat it.",
         ),
-        ("rps", "pbil", "pbil plays genomes, and the game has numbered actions; pick another learner, or a game with "),
+        ("rps", "pbil", "pbil plays genomes, but the game has numbered actions; pick another learner, or a game with "),
         ("bilinear:n=11", "as-atoms:learner=ucb", "as-atoms lists 2^n genomes, and n is 11; accepted: at most 10"),
         ("bilinear:n=3", "as-atoms:learner=hedge", "as-atoms: hedge sees more than the opponent's action"),
         ("bilinear:n=3", "as-atoms:learner=fixed:1/0", "fixed: strategy is (1.0, 0.0), 2 probabilities; accepted: 8"),

@@ -123,7 +123,7 @@ class TestParameters:
             ("exp3:rewards=clipped", "rewards is 'clipped'; accepted: one of unit, raw"),
             ("exp3-ix:2", "exp3-ix, without parameters"),
             ("exp3ix", "unknown learner 'exp3ix': did you mean 'exp3-ix'?"),
-            ("fixed:0.5/0.4", r"fixed: strategy is \(0.5, 0.4\), with sum 0.9; accepted: probabilities"),
+            ("fixed:0.5/0.4", r"fixed: strategy is \(0.5, 0.4\), with sum 0.9; accepted: nonnegative"),
             ("fixed:1.5/-0.5", r"strategy is \(1.5, -0.5\)"),
             ("fixed", "fixed needs strategy; accepted: fixed:strategy=..."),
             ("fixed:half/half", "strategy is 'half/half'; accepted: numbers separated by /"),
@@ -154,13 +154,13 @@ class TestSights:
     def test_undeclared_sights_cannot_be_seen(self):
         seen = Seen(np.array([0]), np.array([1.0]))
         for sight in ("opponent", "payoffs"):
-            words = rf'^seen\.{sight} is asked for and not declared; write sees = \{{"{sight}"\}} in the class\.$'
+            words = rf'^seen\.{sight} is used but not declared; write sees = \{{"{sight}"\}} in the class\.$'
             with pytest.raises(InputError, match=words):
                 getattr(seen, sight)
         with pytest.raises(InputError, match=r"^seen\.probability is .* write importance_weighted = True in the class"):
             _ = seen.probability
         seat = build_seat(Exp3(), [0], WIDE.shape, 10, (-1.0, 1.0), payoff=WIDE)
-        with pytest.raises(InputError, match=r'^seat\.payoff is asked for and not declared; write sees = {"game"}'):
+        with pytest.raises(InputError, match=r'^seat\.payoff is used but not declared; write sees = {"game"}'):
             _ = seat.payoff
 
     def test_declared_sights_are_shown_in_both_seats(self):
@@ -200,8 +200,8 @@ class TestSights:
     @pytest.mark.parametrize(
         ("line", "message"),
         [
-            ("sees = 'opponent'", r"sees is 'opponent'; accepted: a set out of opponent, payoffs, game, policy"),
-            ("sees = {'oponent'}", r"sees is \{'oponent'\}; accepted: a set out of"),
+            ("sees = 'opponent'", r"sees is 'opponent'; accepted: a subset of opponent, payoffs, game, policy"),
+            ("sees = {'oponent'}", r"sees is \{'oponent'\}; accepted: a subset of"),
             ("sees = {'policy'}", r"only a learner that extends coebl\.learners\.Responder sees the policy"),
             ("rate: float = 1.0", r"is not a dataclass; write @dataclass above it"),
         ],
@@ -227,7 +227,7 @@ class TestOptimism:
 
     @pytest.mark.parametrize("make", [Ucb, Coebl])
     def test_no_horizon_is_rejected(self, make):
-        with pytest.raises(InputError, match=rf"^{make.name} needs the number of rounds, and horizon is None"):
+        with pytest.raises(InputError, match=rf"^{make.name} needs the number of rounds, but horizon is None"):
             seated(make(), np.zeros((2, 2)))
 
     def test_bounds(self):

@@ -128,7 +128,7 @@ def test_a_study_of_searches(searches):
         ({"device": "cuda"}, "device: this is cuda, and pdcoea.* is a search; accepted: cpu"),
         ({"metrics": ["regret"]}, "regret adds up over the rounds, and pdcoea.* is a search"),
         ({"until": None, "record": "log"}, 'accepted: "last" with pdcoea'),
-        ({"games": ["rps"]}, "rls-pd plays genomes, and the game has numbered actions"),
+        ({"games": ["rps"]}, "rls-pd plays genomes, but the game has numbered actions"),
         ({"self_play": None, "all_pairs": True}, "chooses the actions of both players"),
     ],
 )

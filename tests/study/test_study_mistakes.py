@@ -102,7 +102,7 @@ MALFORMED = [
         (4, 8),
         ('games = ["rps", "trap:r=0"]', 'metrics = ["regret",\n"kl"]'),
         "line 9, metrics[1]",
-        "not for the game trap:r=0: kl needs a unique equilibrium, and trap:r=0 has more than one: the column player",
+        "not for the game trap:r=0: kl needs a unique equilibrium, but trap:r=0 has more than one: the column player",
     ),
     (
         (4, 8),

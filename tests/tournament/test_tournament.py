@@ -204,7 +204,7 @@ def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_are_reported
         (["--out", "new", "--games", "dagonal:3"], "--games: unknown game 'dagonal': did you mean 'diagonal'?"),
         (
             ["--out", "new", "--games", "bilinear:n=3"],
-            "--learners: exp3 cannot take the row seat of bilinear:n=3: exp3 plays numbered actions, and the game has "
+            "--learners: exp3 cannot take the row seat of bilinear:n=3: exp3 plays numbered actions, but the game has "
             "genomes; pick another learner; with up to 10 genes, as-atoms:learner=... can seat it. And 1 more mistake. "
             "If --learners names a learner of the suite, such as uniform, only the named learners play.",
         ),

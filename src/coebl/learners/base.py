@@ -236,7 +236,7 @@ class Seen:
     >>> seen.payoffs
     Traceback (most recent call last):
         ...
-    coebl.core.errors.InputError: seen.payoffs is asked for and not declared; write sees = {"payoffs"} in the class.
+    coebl.core.errors.InputError: seen.payoffs is used but not declared; write sees = {"payoffs"} in the class.
     """
 
     action: Ints  # (runs,), of the learner; genomes are (runs, n)
@@ -264,7 +264,7 @@ class Seen:
 def _declared(value: _Value | None, name: str, declaration: str) -> _Value:
     """Return a value that a learner sees; raise an error if it is None, because its class lacks the declaration."""
     if value is None:
-        raise InputError(f"{name} is asked for and not declared; write {declaration} in the class.")
+        raise InputError(f"{name} is used but not declared; write {declaration} in the class.")
     return value
 
 
@@ -317,9 +317,9 @@ class Learner(Component):
         """Return why the learner cannot play in this seat, in one line; None if it can."""
         if seat.plays not in self.plays:
             kinds = " or ".join(PLAYS[kind] for kind in self.plays)
-            return f"{self} plays {kinds}, and the game has {PLAYS[seat.plays]}; {_OTHER[seat.plays]}"
+            return f"{self} plays {kinds}, but the game has {PLAYS[seat.plays]}; {_OTHER[seat.plays]}"
         if self.needs_horizon and seat.horizon is None:
-            return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
+            return f"{self} needs the number of rounds, but horizon is None; pass an approximate number."
         return None
 
     def seated(self, seat: Seat) -> Self:
@@ -385,10 +385,10 @@ def reason_to_reject(factory: object) -> str | None:
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends coebl.Learner."
     sees: object = factory.sees
     if isinstance(sees, str) or not isinstance(sees, Collection) or not set(sees) <= set(SIGHTS):
-        return f'sees is {shorten(sees)}; accepted: a set out of {", ".join(SIGHTS)}, such as {{"opponent"}}.'
+        return f'sees is {shorten(sees)}; accepted: a subset of {", ".join(SIGHTS)}, such as {{"opponent"}}.'
     plays: object = factory.plays
     if isinstance(plays, str) or not isinstance(plays, Collection) or not plays or not set(plays) <= set(PLAYS):
-        return f'plays is {shorten(plays)}; accepted: a set out of {", ".join(PLAYS)}, such as {{"bits"}}.'
+        return f'plays is {shorten(plays)}; accepted: a subset of {", ".join(PLAYS)}, such as {{"bits"}}.'
     if ("policy" in sees) != issubclass(factory, Responder):
         return "only a learner that extends coebl.learners.Responder sees the policy; extend it, or change sees."
     own = {field for field in inspect.get_annotations(factory) if not field.startswith("_")}

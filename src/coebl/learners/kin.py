@@ -57,7 +57,7 @@ class Kin(BeliefLearner):
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         if self.optimism == "proven" and seat.horizon is None:
-            return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
+            return f"{self} needs the number of rounds, but horizon is None; pass an approximate number."
         return super().reason_not_to_play(seat)
 
     def start(self, seat: Seat) -> None:

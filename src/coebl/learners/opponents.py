@@ -196,8 +196,8 @@ def _check_mixture(learner: str, argument: str, mixture: tuple[float, ...]) -> N
     total = sum(mixture)
     if not (mixture and min(mixture) >= 0 and abs(total - 1) <= 1e-6):
         raise InputError(
-            f"{learner}: {argument} is {shorten(mixture)}, with sum {total:g}; accepted: probabilities, none negative, "
-            "of sum 1, such as 0.5/0.5. Divide them by their sum."
+            f"{learner}: {argument} is {shorten(mixture)}, with sum {total:g}; accepted: nonnegative "
+            "probabilities that sum to 1, such as 0.5/0.5. Divide them by their sum."
         )
 
 

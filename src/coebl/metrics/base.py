@@ -132,7 +132,7 @@ class Metric:
                 repair = f"use {cls.instead}" if _missing(game, "zero-sum") else "pick another metric"
                 return f"{cls.name} needs a game with {missing}; {repair}."
         if cls.seat is not None and cls.seat >= len(game.seats):
-            return f"{cls.name} is about seat {cls.seat + 1}, and {game.name} has {len(game.seats)}; name another seat."
+            return f"{cls.name} is about seat {cls.seat + 1}, but {game.name} has {len(game.seats)}; name another seat."
         return None
 
     @classmethod
@@ -315,7 +315,7 @@ class Blocks:
                 "as a sum needs every block once and in order. Make a new metric to begin again."
             )
         if block.runs != self._runs:
-            raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, those the metric was made for.")
+            raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, which the metric was made for.")
         self._round += block.rounds
 
 

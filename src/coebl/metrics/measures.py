@@ -110,7 +110,7 @@ class _Distance(Metric):
         reason = super().reason_undefined(game)
         if reason is None and (unique := game.unique_equilibrium).answer != "yes":
             state = "has more than one" if unique.answer == "no" else "may have more than one"
-            needed = f"{cls.name} needs a unique equilibrium, and {game.name} {state}"
+            needed = f"{cls.name} needs a unique equilibrium, but {game.name} {state}"
             reason = f"{needed}: {unique.reason}. Use exploitability instead."
         return reason
 
@@ -347,7 +347,7 @@ class WelfareRatio(Welfare):
     def reason_undefined(cls, game: Any) -> str | None:
         reason = super().reason_undefined(game)
         if reason is None and (most := game.welfare.max()) <= 0:
-            reason = f"welfare_ratio needs an optimum above 0, and that of {game.name} is {most:g}; use welfare."
+            reason = f"welfare_ratio needs an optimum above 0, but that of {game.name} is {most:g}; use welfare."
         return reason
 
     def __call__(self, block: Block) -> Floats:

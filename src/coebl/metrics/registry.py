@@ -72,7 +72,7 @@ def metric_class(name: str) -> type[Metric]:
     if not metric.by_seat:
         raise InputError(f"metric {name!r} names a seat; accepted: {parts.name}, which has one number for all seats.")
     if not parts.parameters.isdecimal() or not int(parts.parameters):
-        raise InputError(f"metric {name!r} names no seat; accepted: its number, from 1, as in {parts.name}:2.")
+        raise InputError(f"metric {name!r} names no seat; accepted: a seat number from 1, as in {parts.name}:2.")
     return metric.of_seat(int(parts.parameters))
 
 
