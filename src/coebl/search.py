@@ -244,7 +244,7 @@ class OnePlusOneCoea(_Dominance):
 
 @dataclass
 class LambdaCoea(_OnePair):
-    """(1, lambda)-CoEA: in turn, one side is replaced by the best of its mutants against the other side.
+    """(1, lambda)-CoEA: in turn, each side is replaced by the best of its mutants against the other side.
 
     A step takes one query per mutant. Ties are broken at random.
 

@@ -15,7 +15,7 @@ from coebl.learners.parts import hedge_rate, regret_matching, regret_of, softmax
 class Hedge(Learner):
     """Hedge (Freund and Schapire 1997), with payoffs mapped to [0, 1] by their range.
 
-    Full information: a reference above what bandit learners can reach.
+    A full-information reference, beyond the reach of bandit learners.
 
         S_i = 0 for every action
         each round, with eta = sqrt(8 log(m) / T):
@@ -56,7 +56,7 @@ class Hedge(Learner):
 class RegretMatching(Learner):
     """Regret matching (Hart and Mas-Colell 2000): plays actions in proportion to the regret of not having played them.
 
-    Full information: a reference above what bandit learners can reach. Regret is measured against the policy, as in
+    A full-information reference, beyond the reach of bandit learners. Regret is measured against the policy, as in
     counterfactual regret minimisation, not against the action drawn. The average strategies of two such players
     approach an equilibrium as 1 / sqrt(T).
 

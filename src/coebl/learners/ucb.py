@@ -172,7 +172,7 @@ class ExploreThenCommit(Learner):
         "Dimitrakakis (2025). Two-player zero-sum games with bandit feedback. arXiv:2506.14518."
     )
 
-    visits: Annotated[int, Range(1), "the average visits to each pair of actions before it commits"] = 5
+    visits: Annotated[int, Range(1), "the average number of visits to each pair before it commits"] = 5
 
     def start(self, seat: Seat) -> None:
         self.tally = Tally(seat)
