@@ -345,12 +345,12 @@ class Learner(Component):
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float | None:
         """Return the proven bound on the expected Nash regret against any opponent, or None if nothing is proven.
 
-        It holds for payoffs in [0, 1] and unit noise, and depends on the numbers of actions and rounds.
+        It holds for payoffs in [0, 1] and unit noise, and depends on actions, opponent_actions and rounds.
         """
         return None
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return the approximate microseconds per round and run in a large batch, for these numbers of actions."""
+        """Return the approximate microseconds per round and run in a large batch, by actions and opponent_actions."""
         pairs = actions * opponent_actions
         usual = self.round_cost + self.action_cost * actions
         return usual + self.pair_cost * pairs + self.solve_cost * pow(pairs, 1.25)

@@ -77,7 +77,7 @@ class Coebl(BeliefLearner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int, c: float = 8.0) -> float | None:
-        """Return 2 sqrt(2 c T m k log(2 T² m k)), by the paper's theorem, for c >= 8 and T >= 2 m k."""
+        """2 sqrt(2 c T m k log(2 T² m k)), the paper's theorem, for c >= 8 and T >= 2 m k."""
         pairs = actions * opponent_actions
         if c < 8 or rounds < 2 * pairs:
             return None

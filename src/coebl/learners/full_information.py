@@ -44,7 +44,7 @@ class Hedge(Learner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """Return sqrt(T log(m) / 2), by theorem 2.2 of Cesa-Bianchi and Lugosi (2006), also for the regret in
+        """sqrt(T log(m) / 2), theorem 2.2 of Cesa-Bianchi and Lugosi (2006), also for the regret in
         hindsight.
 
         >>> round(Hedge.regret_bound(2, 2, 1000), 1)
@@ -83,7 +83,7 @@ class RegretMatching(Learner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """Return sqrt(m T), by Blackwell's argument: the squared norm of positive regrets grows by at most m per round.
+        """sqrt(m T), by Blackwell's argument: the squared norm of positive regrets grows by at most m per round.
 
         >>> round(RegretMatching.regret_bound(2, 2, 1000), 1)
         44.7

@@ -107,7 +107,7 @@ class Kin(BeliefLearner):
     def regret_bound(
         cls, actions: int, opponent_actions: int, rounds: int, optimism: str = "to-come", turnover: float = 0.1
     ) -> float | None:
-        """Return the bound of docs/kin-bound.md, for optimism=proven and otherwise default parameters.
+        """The bound of docs/kin-bound.md, for optimism=proven and otherwise default parameters.
 
         >>> round(Kin.regret_bound(2, 2, 10_000, optimism="proven"), 1)
         6264.6

@@ -57,7 +57,7 @@ class Ucb(BeliefLearner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """Return 1 + 2 sqrt(m k T log(2 m k T²)), by the paper's theorem on UCB."""
+        """1 + 2 sqrt(m k T log(2 m k T²)), the paper's theorem on UCB."""
         pairs = actions * opponent_actions
         return 1 + 2 * sqrt(pairs * rounds * log(2 * pairs * rounds**2))
 

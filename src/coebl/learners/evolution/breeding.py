@@ -164,7 +164,7 @@ class Generation(NamedTuple):
         return least if number == 1 else least.reshape((-1, len(policies), number)).mean(axis=-1)
 
     def survivors(self, index: Ints) -> Individuals:
-        """Return the individuals at these indices, (runs, size), or (1, size) if they are the same in every run."""
+        """Return the individuals at index, (runs, size), or (1, size) if they are the same in every run."""
         seat = self.breeder.seat
 
         def chosen(old: Any, new: Any) -> Any:

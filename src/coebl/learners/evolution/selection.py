@@ -161,7 +161,7 @@ class Population(Component):
     mutants: Annotated[int, Range(1, 10**6), "lambda, the number of mutants that are bred and solved in a round"] = 1
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
-        """Return the policy that the seat plays, (runs, m), from policies, (runs, size, m), and the previous one."""
+        """Return the policy that the seat plays, (runs, m), from policies, (runs, size, m), and the one before."""
         raise NotImplementedError
 
     def rivals(self, seat: Seat) -> Parasites | None:
