@@ -53,7 +53,7 @@ def require(module: str) -> Any:
 
 
 class Lazy:
-    """A module of an optional package, imported by `require` when one of its names is first used."""
+    """A module, imported by `require` when one of its names is first used."""
 
     def __init__(self, module: str) -> None:
         self._module = module
