@@ -28,7 +28,7 @@ from tools.suggestions import (
     KIN,
     OUTCOMES,
     SELF_PLAY,
-    WISHES,
+    SUGGESTIONS,
     Difference,
     OutcomesBySeed,
     label,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STUDY = Path("studies", "ablation.toml")
-FIGURES = {"coebl": WISHES, "kin": (KIN,)}
+FIGURES = {"coebl": SUGGESTIONS, "kin": (KIN,)}
 TITLES = {
     "best-response": "v best-response\nregret per 100 rounds",
     "ucb": "v UCB\nregret per 100 rounds",
@@ -60,7 +60,7 @@ class Files:
             (row["learner"], row["outcome"], row["game"]): float(row["mean"]) for row in read_csv(folder / "means.csv")
         }
 
-    def of_wish(self, wish: str, plainly: bool = True) -> dict[tuple[str, str], dict[str, Difference]]:
+    def of_suggestion(self, wish: str, plainly: bool = True) -> dict[tuple[str, str], dict[str, Difference]]:
         """Return the tests of a suggestion v plain learners, or v second bases: by learner and base, then outcome."""
         found: dict[tuple[str, str], dict[str, Difference]] = {}
         for one in self.differences:
@@ -76,7 +76,7 @@ class Files:
 
     def counted(self, wish: str) -> tuple[int, int, int]:
         """Return the numbers of tests against plain learners: won, lost and in all."""
-        tests = [one for tests in self.of_wish(wish).values() for one in tests.values()]
+        tests = [one for tests in self.of_suggestion(wish).values() for one in tests.values()]
         shown = [one for one in tests if one.significant]
         return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)
 
@@ -105,24 +105,26 @@ def summarise(results: Results, study: Study, folder: Path) -> None:
     means = list(outcomes.means())
     write_whole(folder / "means.csv", csv_text(means, list(means[0])))
     files = Files(folder)
-    for name, wishes in FIGURES.items():
-        save(plot_wishes(files, wishes), folder, name, ("svg", "png"))
+    for name, suggestions in FIGURES.items():
+        save(plot_suggestions(files, suggestions), folder, name, ("svg", "png"))
 
 
 # The figures
 
 
-def plot_wishes(files: Files, wishes: Sequence[str]) -> Figure:
+def plot_suggestions(files: Files, suggestions: Sequence[str]) -> Figure:
     """Plot the differences from plain learners: a row per variant, a panel per outcome, a colour per learner."""
-    variants = {wish: list(dict.fromkeys(label(learner) for learner, _ in files.of_wish(wish))) for wish in wishes}
+    variants = {
+        wish: list(dict.fromkeys(label(learner) for learner, _ in files.of_suggestion(wish))) for wish in suggestions
+    }
     lines: dict[tuple[str, str], int] = {}
-    for wish in wishes:
+    for wish in suggestions:
         for name in ("", *variants[wish]):  # the suggestion has a line too
             lines[wish, name] = len(lines)
     with drawing(WIDTH, 0.9 + 0.165 * len(lines)) as figure:
         panels = figure.subplots(1, len(OUTCOMES), sharey=True)
         for ax, outcome in zip(panels, OUTCOMES, strict=True):
-            _panel(ax, files, wishes, outcome, lines)
+            _panel(ax, files, suggestions, outcome, lines)
         names = {place: name or wish.capitalize() for (wish, name), place in lines.items()}
         panels[0].set_yticks(list(names), list(names.values()))
         for tick, (_, name) in zip(panels[0].get_yticklabels(), lines, strict=True):
@@ -134,8 +136,8 @@ def plot_wishes(files: Files, wishes: Sequence[str]) -> Figure:
     return figure
 
 
-def _panel(ax: Axes, files: Files, wishes: Sequence[str], outcome: str, lines: dict[tuple[str, str], int]) -> None:
-    tests = [(wish, found[outcome]) for wish in wishes for found in files.of_wish(wish).values()]
+def _panel(ax: Axes, files: Files, suggestions: Sequence[str], outcome: str, lines: dict[tuple[str, str], int]) -> None:
+    tests = [(wish, found[outcome]) for wish in suggestions for found in files.of_suggestion(wish).values()]
     bases = list(dict.fromkeys(one.base for _, one in tests))
     ax.axvline(0, **GUIDE)
     for which, base in enumerate(bases):
@@ -168,7 +170,7 @@ def document(folder: Path) -> str:
         {"cell": cell, "label": label, "setting": setting},
         files=files,
         summary=files.summary,
-        wishes=WISHES,
+        suggestions=SUGGESTIONS,
         outcomes=OUTCOMES,
         of=files.test,
         all_games=ALL_GAMES,

@@ -19,7 +19,7 @@ from coebl.learners.coebl import Coebl
 from coebl.learners.kin import Kin
 from coebl.study import Results, Study
 
-WISHES = ("mutation", "recombination", "selection", "population")  # by the parameters of COEBL
+SUGGESTIONS = ("mutation", "recombination", "selection", "population")  # by the parameters of COEBL
 KIN = "kin"  # the group of its comparisons
 SELF_PLAY = "self-play"
 OUTCOMES = ("best-response", "ucb", "exp3", SELF_PLAY)  # the opponents; lower is better in all of them
@@ -94,7 +94,7 @@ def comparisons(learners: Iterable[str]) -> list[Comparison]:
             continue
         learner = parse_learner(spec)
         changed = _changed(learner)
-        wish = KIN if isinstance(learner, Kin) else next(name for name in WISHES if name in changed)
+        wish = KIN if isinstance(learner, Kin) else next(name for name in SUGGESTIONS if name in changed)
         first.append(Comparison(wish, spec, plain(spec)))
         for (name, value), instead in _SECOND.items():
             if changed.get(name) == value:

@@ -10,7 +10,7 @@ from coebl.evidence.statistics import holm, paired_difference
 from coebl.study import Results, parse_study, read_study
 from study_runs import go, runs_of
 from tools.ablation import STUDY, Files, summarise
-from tools.suggestions import KIN, OUTCOMES, WISHES, comparisons
+from tools.suggestions import KIN, OUTCOMES, SUGGESTIONS, comparisons
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "ablation"
@@ -37,7 +37,7 @@ def test_the_results_are_those_of_the_whole_study(files):
 def test_what_is_compared_was_fixed_in_the_studys_file():
     learners = dict.fromkeys(row for _, row, _ in read_study(ROOT / STUDY).matches())
     found, more = comparisons(learners), "population=pool:mutants=4"
-    assert {one.wish for one in found} == {*WISHES, KIN}
+    assert {one.wish for one in found} == {*SUGGESTIONS, KIN}
     assert {(one.learner, one.base) for one in found if one.base not in ("coebl", "coebl:c=2", "kin")} == {
         (f"coebl:{c}{variant}", f"coebl:{c}{base}")
         for c in ("", "c=2,")
@@ -80,11 +80,11 @@ def test_what_the_words_say_is_what_the_numbers_say(files):
     assert shown("population=pool:mutants=4", "best-response") == [0, -1]
     for plainly in (True, False):
         assert not any(
-            one.significant for tests in files.of_wish("selection", plainly).values() for one in tests.values()
+            one.significant for tests in files.of_suggestion("selection", plainly).values() for one in tests.values()
         )
     for none in ("coebl:selection=none", "coebl:c=2,selection=none"):
         assert all(one[5:8] == (0, 0, 0) for one in found_of(files, none))
-    kin = [one for (learner, _) in files.of_wish(KIN) for one in found_of(files, learner) if one.significant]
+    kin = [one for (learner, _) in files.of_suggestion(KIN) for one in found_of(files, learner) if one.significant]
     assert all(one.mean > 0 for one in kin)
     assert {(one.learner, one.outcome) for one in kin} == {
         *(("kin:mutation=0", outcome) for outcome in ("ucb", "self-play")),
