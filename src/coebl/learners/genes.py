@@ -91,7 +91,7 @@ class GeneLr(Learner):
     round_cost, action_cost = 0.5, 0.02
     cites = "This library: docs/large-games.md."
 
-    memory: Annotated[float, Range(1), "the rounds per gene after which an undecided gene has forgotten"] = 50.0
+    memory: Annotated[float, Range(1), "the rounds per gene that an undecided gene remembers"] = 50.0
     border: Annotated[Share, "n times the smallest probability of either bit"] = 0.02
 
     def start(self, seat: Seat) -> None:

@@ -109,7 +109,7 @@ class Switching(Learner):
 
     It does not learn.
 
-        each round t: play from mixture number s, the number of rounds in `at` that t has reached
+        each round t: play from mixture number s, from 0, where s is how many rounds in `at` t has reached
     """
 
     name = "switching"

@@ -83,7 +83,7 @@ class BlumMansour(Learner):
 
 
 def stationary(transition: Floats) -> Floats:
-    """Return the p with p_k = sum over i of p_i q_ik: (runs, m) from the rows q_i, (runs, m, m).
+    """Return the stationary p, with p_k = sum over i of p_i q_ik: (runs, m) from the rows q_i, (runs, m, m).
 
     This is the elimination of Grassmann, Taksar and Heyman (1985): states are removed one by one, and paths through a
     state are replaced by paths around it. Nothing is ever subtracted, so each p_k has a small relative error, however

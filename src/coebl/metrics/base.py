@@ -99,7 +99,7 @@ class Metric:
     seat: ClassVar[int | None] = None  # the seat that it is about, from 0; None: all of them
     by_seat: ClassVar[bool] = False  # True if it exists for every seat: name:2 is about the second; see `of_seat`
     instead: ClassVar[str] = "nash_conv or swap_regret"  # the metrics to use if a game is not zero-sum
-    cumulative: ClassVar[bool] = False  # True if it adds up over the rounds, so that its growth matters
+    cumulative: ClassVar[bool] = False  # True if it adds up over the rounds, so its growth matters
     signed: ClassVar[bool] = False  # True if its sign shows who is ahead: above 0, the column player
     bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # its limits in every game, also for means and intervals
     in_payoffs: ClassVar[bool] = False  # True if it is in units of the payoffs, as a regret is

@@ -1,6 +1,6 @@
 """Selection and populations: the policies that survive a round, and the policy that is played.
 
-A policy's fitness is the least that it earns against any action of the opponent in the matrices that judge it:
+A policy's fitness is the least that it earns against any action of the opponent, in matrices of one of three kinds:
 
 - *mutants*: those of the round, as in the paper. A new policy is optimal for its mutant, so with a single mutant per
   round, selection changes nothing.
