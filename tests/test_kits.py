@@ -174,7 +174,7 @@ def test_a_custom_class_passes():
         ),
         (KeepsStateElsewhere, "a saved player continues", "keep all its state in attributes"),
         (RemembersInAField, "is equal to itself after it has played", "compare fields alone"),
-        (faulty("mute", sees="opponent"), "can be registered", "sees is 'opponent'; accepted: a set"),
+        (faulty("mute", sees="opponent"), "can be registered", "sees is 'opponent'; accepted: a subset of"),
         (
             faulty("made by hand", __init__=lambda self, rate=0.5: None),
             "can be registered",

@@ -74,7 +74,7 @@ def test_mistakes_are_one_line_with_their_place(match_ups, place, message):
     ("keys", "message"),
     [
         ({"metrics": ["regret"]}, "not for the game jordan: regret needs a game with a value"),
-        ({"metrics": ["payoff:4"]}, "payoff:4 is about seat 4, and jordan has 3"),
+        ({"metrics": ["payoff:4"]}, "payoff:4 is about seat 4, but jordan has 3"),
         ({"device": "cuda"}, "games[0]: jordan is not a zero-sum matrix game, and device is cuda; accepted: cpu."),
     ],
 )

@@ -82,7 +82,7 @@ def test_files_without_end_are_not_read(store, coebl):
     assert {done.returncode for done in read_all(coebl, store, [["results"], ["report"]])} == {0}
     os.truncate(store.folder / "study.toml", 1 << 36)
     [done] = read_all(coebl, store, [["report"]])
-    assert "larger than 64 MiB" in done.stderr
+    assert "larger than the limit of 64 MiB" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["../../elsewhere", "/elsewhere", "..", "a/../../b", ".hidden"])

@@ -118,7 +118,7 @@ class Maximin:
             part[...] = stored  # a copy, which shares no memory with anything else in the file
         variables = memory.indices[: runs * (m + n)].reshape(runs, m + n)
         if (np.sort(variables, axis=1) != np.arange(m + n)).any():
-            raise ValueError("the variables of a tableau are not those of its game")
+            raise ValueError("a tableau has variables of another game")
         self._workspace = memory
 
 
