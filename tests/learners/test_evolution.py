@@ -384,7 +384,7 @@ class TestPopulation:
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
 def test_every_operator_is_named_in_a_test(registry):
-    text = Path(__file__).read_text()
+    text = Path(__file__).read_text().partition("\nclass TestMutation:")[2]  # lists of all operators are above
     untested = [name for name in registry.names if not re.search(rf'["(]{name}[":]', text)]
     assert not untested, f"{untested}: test what it does, by hand, in this file"
 

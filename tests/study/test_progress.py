@@ -6,6 +6,7 @@ from coebl.study import parse_study, workers
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
 from coebl.study.progress import Progress, work_of
+from coebl.study.runner import _shared_counter
 from study_texts import small_study
 
 PAIRS = [[learner, learner] for learner in ("coebl", "ucb", "uniform")]
@@ -65,12 +66,12 @@ def test_the_time_left_is_reported_once_it_is_reliable(now, seconds, share, said
     assert ("left" in str(progress)) == said
 
 
-def test_a_worker_notes_its_work(monkeypatch):
+def test_a_worker_notes_its_work():
     cell = Cell("rps", ("exp3", "exp3"), rounds=600, seeds=(0, 1), metrics=("regret",))
-    counter = [0.0, 0.0]
-    monkeypatch.setattr(workers, "_counter", counter)
-    assert isinstance(workers.play(cell, work=8.0, slot=1), CellFile)
-    assert counter == [0.0, 8.0]
+    counter = _shared_counter(2)
+    with workers.LocalPool(1, counter) as pool:
+        assert isinstance(pool.submit(workers.play, cell, None, 8.0, None, 1).result(), CellFile)
+    assert list(counter) == [0.0, 8.0]
 
 
 def test_a_terminal_has_a_bar_that_follows_the_work(monkeypatch, capsys):

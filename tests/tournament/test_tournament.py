@@ -218,6 +218,12 @@ def test_mistakes_name_the_option(coebl, tmp_path, words, line):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(("game", "more"), [("rps", ""), ("dagonal:3", r" And \d more mistakes?\.")])
+def test_a_learner_that_is_unknown_in_several_places_is_one_mistake(tmp_path, game, more):
+    with pytest.raises(InputError, match=rf"^--learners: unknown learner 'nobody'\. See: coebl list learners{more}$"):
+        read_tournament(suite_of("none", 3, game), ["nobody", "exp3"], 2, tmp_path)
+
+
 def test_every_learner_that_is_named_gets_a_sentence(coebl):
     _, said, _ = coebl(*(word.replace("mine.py:Mine", "k-learning") for word in QUICK))
     assert "k-learning is " in said
@@ -228,7 +234,7 @@ def test_every_learner_that_is_named_gets_a_sentence(coebl):
     assert "exp3 is " in said
     assert "hedge is " in said
     assert "--learners adds others" not in said
-    assert "Largest advantage: " in said
+    assert "Largest advantage: exp3 (" in said
     assert "own kind" not in said, "each is the only one of its kind"
 
 
