@@ -1,10 +1,10 @@
 """Progress: the time left is estimated by work, since the longest cells are run first."""
 
+import sys
+
 import pytest
 
-from coebl.study import parse_study, workers
-from coebl.study.cell import Cell
-from coebl.study.cell_file import CellFile
+from coebl.study import parse_study, run
 from coebl.study.progress import Progress, work_of
 from coebl.study.runner import _shared_counter
 from study_texts import small_study
@@ -66,12 +66,12 @@ def test_the_time_left_is_reported_once_it_is_reliable(now, seconds, share, said
     assert ("left" in str(progress)) == said
 
 
-def test_a_worker_notes_its_work():
-    cell = Cell("rps", ("exp3", "exp3"), rounds=600, seeds=(0, 1), metrics=("regret",))
-    counter = _shared_counter(2)
-    with workers.LocalPool(1, counter) as pool:
-        assert isinstance(pool.submit(workers.play, cell, None, 8.0, None, 1).result(), CellFile)
-    assert list(counter) == [0.0, 8.0]
+def test_workers_note_the_work_of_their_cells(tmp_path, monkeypatch):
+    runner, counters = sys.modules["coebl.study.runner"], []
+    monkeypatch.setattr(runner, "_shared_counter", lambda n: counters.append(_shared_counter(n)) or counters[0])
+    study = parse_study(small_study(rounds=600, learners=["exp3", "uniform"]))
+    run(study, tmp_path, workers=1, quiet=True)
+    assert sorted(counters[0]) == pytest.approx(sorted(work_of(study.cells).values()))
 
 
 def test_a_terminal_has_a_bar_that_follows_the_work(monkeypatch, capsys):
