@@ -354,6 +354,7 @@ def test_a_damaged_or_hostile_file_is_rejected_in_one_line(change, tmp_path):
     player = Player("exp3", 2)
     play(player, 3)
     player.ticket()
+    Player.load(altered(tmp_path, player))  # imports the modules that loading needs
     before = set(sys.modules)
     with pytest.raises(InputError, match=r"^[^\n]*is damaged, or was saved by another version[^\n]*\.$"):
         Player.load(altered(tmp_path, player, change))
