@@ -231,6 +231,32 @@ def test_every_metric_has_a_definition_a_name_numbers_by_hand_and_a_twin():
         assert "\n" not in metric.definition
 
 
+def test_a_description_is_inherited_and_kept_for_each_seat():
+    class Stated(METRICS["payoff"].factory):
+        """A docstring."""
+
+        meaning = "What was stated."
+
+    class Quiet(Stated):
+        pass
+
+    class Documented(Stated):
+        """Another one.
+
+        With details.
+        """
+
+    assert Stated.of_seat(2).meaning == Quiet.meaning == Quiet.of_seat(2).meaning == "What was stated."
+    assert Documented.of_seat(2).meaning == Documented.meaning == "Another one."
+
+
+def test_a_custom_metric_may_be_called_as_one_of_a_condition():
+    class Hit(metric_class("regret")):
+        name = "hit"
+
+    assert simulate("rps", "ucb", "ucb", rounds=5, seeds=2, metrics=[Hit]).classes == {"hit": Hit}
+
+
 def test_the_docs_list_the_needs_of_metrics():
     table = (
         (Path(__file__).parents[1] / "docs/how-to/add-a-metric.md").read_text().split("| value |")[1].split("\n\n")[0]

@@ -5,11 +5,12 @@ import math
 import re
 
 import numpy as np
+import polars
 import pytest
 from scipy.stats import binomtest
 
 from coebl.core.errors import InputError
-from coebl.evidence.runtimes import Problem, Runtimes, slope, write_ioh
+from coebl.evidence.runtimes import Problem, Runtimes, read_runtimes, slope, write_ioh
 
 MIXED = Runtimes((300, None, 100, 200, None), budget=1000)
 
@@ -21,6 +22,12 @@ def test_the_interval_of_a_share_is_wilsons(hits, runs):
     assert share.mean == hits / runs
     assert (share.low, share.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
     assert share.method == "wilson"
+
+
+def test_runs_without_a_condition_have_not_hit():
+    labels = {"game": "rps", "players": [["ucb", "exp3"]] * 3, "noise": "none", "rounds": 9}
+    frame = polars.DataFrame(labels | {"hitting_time": [5.0, math.nan, None]})
+    assert read_runtimes(frame) == {("rps", ("ucb", "exp3"), "none", 9): Runtimes((5, None, None), budget=9)}
 
 
 def test_the_expected_running_time_counts_failed_runs():

@@ -123,6 +123,16 @@ def test_a_count_game_with_a_mixed_equilibrium():
     assert not cycle.unknown
 
 
+def test_the_fingerprint_has_the_source_of_custom_classes_alone():
+    class Mine(CountGame):
+        """A custom game."""
+
+    games = [kind(np.eye(4)) for kind in (CountGame, Mine)]
+    assert ["custom" in game.fingerprint() for game in games] == [False, True]
+    assert CountGame.__doc__[:20] not in games[0].fingerprint()
+    assert games[0].fingerprint() != CountGame(2 * np.eye(4)).fingerprint()
+
+
 FOUR = parse_game("bilinear:n=4")
 PAIRS = np.ones((2, 3, 12))
 

@@ -142,5 +142,6 @@ def test_mistakes_have_their_place():
         with pytest.raises(StudyError, match=message) as error:
             Study(**TIMES | {"until": until})
         assert error.value.places == [("until",)]
-    with pytest.raises(StudyError, match='accepted: "last" with until'):
-        Study(**TIMES, record="all")
+    for record in ("all", "foo"):
+        with pytest.raises(StudyError, match='accepted: "last" with until'):
+            Study(**TIMES, record=record)

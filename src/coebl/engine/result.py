@@ -305,7 +305,7 @@ class Recorder:
         }
         if self._counts is not None:
             kept["counts"] = backend.to_host(self._counts)
-        columns, classes = self._columns(), {metric.name: type(metric) for metric in self._metrics} | HITS
+        columns, classes = self._columns(), HITS | {metric.name: type(metric) for metric in self._metrics}
         return Result(
             match=self._match,
             device=backend.device,

@@ -170,7 +170,9 @@ def read_runtimes(frame: pl.DataFrame) -> dict[MatchKey, Runtimes]:
     """
     if "hitting_time" not in frame.columns:
         raise InputError("these runs have no hitting_time; accepted: runs with until, such as until=optimum.")
-    matches = frame.group_by("game", "players", "noise", "rounds", maintain_order=True).agg("hitting_time")
+    matches = frame.group_by("game", "players", "noise", "rounds", maintain_order=True).agg(
+        pl.col("hitting_time").fill_null(math.nan)  # of a match without a condition
+    )
     return {
         MatchKey(game, tuple(players), noise, rounds): Runtimes.of(times, rounds)
         for game, players, noise, rounds, times in matches.iter_rows()

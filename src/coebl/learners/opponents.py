@@ -30,7 +30,7 @@ class _Still(Learner):
 
 
 class Uniform(_Still):
-    """Every action with the same probability.
+    """Every action with the same probability; it does not learn.
 
     A baseline that every learner should beat.
 
@@ -46,11 +46,11 @@ class Uniform(_Still):
 
 @dataclass
 class Fixed(_Still):
-    """A given mixture, the same in every round, such as fixed:0.5/0.5.
+    """A given mixture, such as fixed:0.5/0.5; it does not learn.
 
-    It does not learn.
+    The mixture is the same in every round.
 
-        each round: play i with probability strategy_i
+    each round: play i with probability strategy_i
     """
 
     name = "fixed"
@@ -60,6 +60,7 @@ class Fixed(_Still):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.strategy = tuple(map(float, self.strategy))
         _check_mixture(self.name, "strategy", self.strategy)
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
@@ -71,9 +72,9 @@ class Fixed(_Still):
 
 @dataclass
 class FixedGenome(_Still):
-    """A given genome in every round, such as fixed-genome:10110.
+    """A given genome in every round, such as fixed-genome:10110; it does not learn.
 
-    It does not learn. In a masked game it is an arbitrary genome, since the mask applies to it too.
+    In a masked game it is an arbitrary genome, since the mask applies to it too.
 
         each round: play genome
     """
@@ -105,11 +106,11 @@ class FixedGenome(_Still):
 
 @dataclass
 class Switching(Learner):
-    """One mixture after another, such as switching:mixtures=0.5/0.5_1/0_0/1,at=100/250.
+    """One mixture after another, as switching:mixtures=0.5/0.5_1/0_0/1,at=100/250; it does not learn.
 
-    It does not learn.
+    It changes in the rounds that `at` lists.
 
-        each round t: play from mixture number s, from 0, where s is how many rounds in `at` t has reached
+    each round t: play from mixture number s, from 0, where s is how many rounds in `at` t has reached
     """
 
     name = "switching"
@@ -150,7 +151,7 @@ class Switching(Learner):
 
 
 class Nash(_Still):
-    """An equilibrium strategy of the true game.
+    """An equilibrium strategy of the true game, which it is shown; it does not learn.
 
     If there are several, it is the one that `coebl.solve` returns.
 

@@ -105,8 +105,9 @@ class Metric:
     in_payoffs: ClassVar[bool] = False  # True if it is in units of the payoffs, as a regret is
     within_range: ClassVar[bool] = False  # True if it is at most the width of the payoff range
 
-    def __init_subclass__(cls) -> None:
-        if "meaning" not in vars(cls):
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "meaning" not in vars(cls) and cls.__doc__:
             cls.meaning = " ".join(cleandoc(cls.__doc__ or "").partition("\n\n")[0].split())
 
     def __init__(self, game: AnyGame, runs: int) -> None:
@@ -153,7 +154,8 @@ class Metric:
 @cache  # so that the same metric is the same class
 def _of_seat(metric: type[Metric], number: int) -> type[Metric]:
     words = {"name": f"{metric.name}:{number}", "title": f"{metric.title}, seat {number}", "seat": number - 1}
-    words |= {"definition": f"{metric.definition}, of seat {number}", "__doc__": metric.__doc__, "by_seat": False}
+    words |= {"definition": f"{metric.definition}, of seat {number}", "meaning": metric.meaning, "by_seat": False}
+    words["__doc__"] = metric.__doc__
     return cast(type[Metric], _OfSeat(f"{metric.__name__}{number}", (metric,), words))
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from coebl.backend import DEVICES
 from coebl.core.errors import InputError, nearest, reason_of, shorten
 from coebl.core.specs import MOST_IN_GRID, expand, files_in, move_files, split_spec, without_folder
-from coebl.engine import Match
+from coebl.engine import Match, Record
 from coebl.engine.match import MOST_ROUNDS
 from coebl.engine.result import MOST_AREAS, Keep, has_pictures
 from coebl.engine.simulate import MOST_SEEDS
@@ -220,9 +220,11 @@ class Build:
         with self._noting(self._place_of("until")):
             until = str(Until.parse(self._table["until"])) if "until" in self._table else None
         ending = search or ("until" if until else "")  # the reason why runs differ in length
-        record = self._plain("record", "last" if ending else "log")
-        if ending and record != "last":
-            self._reject(self._place_of("record"), record, f'"last" with {ending}, the end of each run')
+        record: Record = "last"
+        if not ending:
+            record = self._plain("record", "log")
+        elif (other := self._table.get("record", record)) != record:
+            self._reject(self._place_of("record"), other, f'"last" with {ending}, the end of each run')
         keep: tuple[Keep, ...] = ("policies",) if self._plain("keep", []) else ()
         if keep and ending:
             self._add(self._place_of("keep"), f"runs differ in length with {ending}, so none is kept. Leave keep out.")
