@@ -136,8 +136,8 @@ def describe_learner(learner: Any) -> LearnerWords:
 
 def describe_metric(metric: Any) -> MetricWords:
     """Return the description of a metric from its class, which may be user-defined."""
-    texts = ("title", "definition", "formula", "meaning")
-    words: dict[str, Any] = {key: str(getattr(metric, key, "")) for key in texts}
+    fields = ("title", "definition", "formula", "meaning")
+    words: dict[str, Any] = {key: str(getattr(metric, key, "")) for key in fields}
     words |= {key: bool(getattr(metric, key)) for key in ("cumulative", "signed", "in_payoffs")}
     return MetricWords(**words, better="higher" if metric.better == "higher" else "lower")
 

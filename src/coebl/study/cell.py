@@ -360,7 +360,7 @@ class CellRecord(_Stored):
 
 @lru_cache(maxsize=4096)
 def _same(kind: str, label: str, spec: str) -> bool:
-    """Return True if a canonical spec is the shortest form of another, as far as can be told without running a file."""
+    """Return True if a canonical spec is the shortest form of another, as far as can be seen without running a file."""
     if label == spec:
         return True
     if REGISTRIES[kind].known(spec):

@@ -38,7 +38,7 @@ function rowsOf({ title, colour, shape, rounds, means, halves }, log, floored) {
   });
 }
 
-/** Return the data and the texts of the chart of a figure. */
+/** Return the data and the labels of the chart of a figure. */
 function makeCurves(figure) {
   const [metric, log, zoom] = [metricOf(figure), state.log[figure], state.zoom[figure]];
   const { signed, floored } = PAGE.metrics[metric];
