@@ -50,7 +50,7 @@ class Fixed(_Still):
 
     The mixture is the same in every round.
 
-    each round: play i with probability strategy_i
+        each round: play i with probability strategy_i
     """
 
     name = "fixed"
@@ -110,7 +110,7 @@ class Switching(Learner):
 
     It changes in the rounds that `at` lists.
 
-    each round t: play from mixture number s, from 0, where s is how many rounds in `at` t has reached
+        each round t: play from mixture number s, from 0, where s is how many rounds in `at` t has reached
     """
 
     name = "switching"
