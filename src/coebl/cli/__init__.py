@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import io
 import os
 import sys
@@ -24,6 +25,7 @@ _INTERRUPTED = 130  # the exit code of a shell after Ctrl-C; some versions of Ty
 
 def main() -> None:
     """Run a command. Report a mistake in its input on one line, with exit code 2."""
+    gc.set_threshold(100_000)  # by default, a quarter of the time of reading thousands of cells is garbage collection
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for terminals that cannot show every character

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.frames import pl
@@ -301,7 +302,7 @@ class Ranking:
         """The names of the learners by their specs; defaults are written out where names would be equal."""
         return spelled_out([*(entry.learner for entry in self.learners), *self.left_out], self.known)
 
-    @property
+    @cached_property
     def most(self) -> int:
         """The number of pairings of a learner that has met every other one on every game."""
         settings = {(pairing.game, pairing.noise, pairing.rounds) for pairing in self.pairings}

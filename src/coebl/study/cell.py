@@ -357,6 +357,11 @@ class CellRecord(_Stored):
         """The seeds of the runs."""
         return self.description.seeds
 
+    @property
+    def recorded(self) -> int:
+        """The number of recorded rounds."""
+        return self.rows // len(self.seeds)
+
 
 @lru_cache(maxsize=4096)
 def _same(kind: str, label: str, spec: str) -> bool:

@@ -228,9 +228,9 @@ def read_runs(path: Path, data: bytes, record: CellRecord, metrics: Collection[s
 
 def _runs(table: pyarrow.Table, record: CellRecord, metrics: Iterable[str]) -> CellRuns:
     seeds = np.array(record.seeds, np.int64)
-    shape = len(seeds), record.rows // len(seeds)  # sorted by run
+    shape = len(seeds), record.recorded  # sorted by run
     values = {name: table.column(name).to_numpy().copy().reshape(shape).T for name in metrics}
-    return CellRuns(record, seeds, table.column("round").to_numpy()[: shape[1]].astype(np.int64), values)
+    return CellRuns(record, seeds, table.column("round").to_numpy()[: record.recorded].astype(np.int64), values)
 
 
 def last_runs(brief: Brief, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:
@@ -251,10 +251,9 @@ def _fits(table: pyarrow.Table, record: CellRecord) -> bool:
     if any(_distinct(table.column(name)) != [value] for name, value in labels.items()):
         return False
     seeds = np.array(record.seeds, np.int64)
-    recorded = record.rows // len(seeds)
-    rounds = table.column("round").to_numpy().reshape(len(seeds), recorded)
+    rounds = table.column("round").to_numpy().reshape(len(seeds), record.recorded)
     return bool(
-        (table.column("seed").to_numpy() == np.repeat(seeds, recorded)).all()
+        (table.column("seed").to_numpy() == np.repeat(seeds, record.recorded)).all()
         and (rounds == rounds[0]).all()
         and (table.column(length).to_numpy() == record.rounds).all()
     )

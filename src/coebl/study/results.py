@@ -6,13 +6,13 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from coebl.core.arrays import Floats, evenly_spread
+from coebl.core.arrays import evenly_spread
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.frames import pl
 from coebl.core.specs import split_spec
@@ -69,7 +69,8 @@ class Results:
         self.store = Store.open(folder)
         self._listed: list[str] = []  # the digests of the records
         self._records: list[CellRecord] = []
-        self._present: dict[str, dict[str, None]] = {}  # specs in the records, by the name of a filter
+        self._metrics: list[str] = []
+        self._places: dict[str, dict[str, list[int]]] = {}  # of the records with a spec, by the name of a filter
         self._listed_at: int | None = None
 
     def __repr__(self) -> str:
@@ -86,7 +87,8 @@ class Results:
                 records = [_read_valid(self.store.record, digest) for digest in present]
                 check_one_device(self.store, (record.description for record in records))
                 records.sort(key=lambda one: (one.game, one.noise, one.players, one.rounds, one.seeds[0], one.digest))
-                self._records, self._listed, self._present = records, present, {}
+                self._records, self._listed, self._places = records, present, {}
+                self._metrics = list(dict.fromkeys(metric for record in records for metric in record.metrics))
             self._listed_at = stamp
         return self._records
 
@@ -141,7 +143,8 @@ class Results:
     @property
     def metrics(self) -> list[str]:
         """The metrics that any cell has recorded."""
-        return list(dict.fromkeys(metric for record in self.records() for metric in record.metrics))
+        self.records()
+        return [*self._metrics]
 
     def matches(self) -> list[MatchName]:
         """Return the game and the players of every match with a finished cell."""
@@ -254,18 +257,22 @@ class Results:
     def _matching(self, game: Specs, players: Sequence[Specs], noise: Specs) -> list[CellRecord]:
         """Return the records of the cells that fit the filters; seats beyond the named players may have any learner."""
         records = self.records()
+        fitting: set[int] = {*range(len(records))}
         names = ["game", "noise", "row learner", "column learner"]
         names += [f"learner in seat {number}" for number in range(3, len(players) + 1)]
         for place, (name, chosen) in enumerate(zip(names, (game, noise, *players), strict=False)):
             if chosen is None:
                 continue
-            if name not in self._present:
-                self._present[name] = {spec: None for record in self.records() if (spec := _label(record, place))}
+            if name not in self._places:
+                places = self._places[name] = {}
+                for number, record in enumerate(records):
+                    for spec in (record.game, record.noise, *record.players)[place : place + 1]:
+                        places.setdefault(spec, []).append(number)
             kind = name if place < 2 else "player"
             specs = [chosen] if isinstance(chosen, str) else chosen
-            wanted = {find(kind, spec, self._present[name], name) for spec in specs}
-            records = [record for record in records if _label(record, place) in wanted]
-        return records
+            wanted = {find(kind, spec, self._places[name], name) for spec in specs}
+            fitting.intersection_update(chain.from_iterable(self._places[name][spec] for spec in wanted))
+        return [records[number] for number in sorted(fitting)]
 
     def lazy(self) -> pl.LazyFrame:
         """Return all stored tables as one lazy Polars frame with the columns of `curves`.
@@ -306,18 +313,21 @@ class Results:
         """
         rows: list[Any] = []
         keys = ["game", "players", "noise", "rounds"]
-        samples_by_size: dict[int, list[tuple[Any, Floats]]] = {}  # to compute bands together
+        samples_by_size: dict[int, list[tuple[Any, list[float]]]] = {}  # to compute bands together
         table = self.last(metrics, game=game, players=players, rounds=rounds)
-        for runs in table.partition_by(keys, maintain_order=True):
-            name, seats, noise, length = runs.select(keys).row(0)
+        names = table.columns[len(keys) + 1 :]
+        matches = table.group_by(keys, maintain_order=True).agg(pl.col(names).drop_nulls())
+        for name, seats, noise, length, *samples in matches.iter_rows():
             labels = {"game": name, "noise": noise, "row": seats[0], "column": seats[1], "players": seats}
             labels |= {"horizon": length, "round": rounds or length}
-            for metric in runs.columns[len(keys) + 1 :]:
-                if not len(values := runs[metric].drop_nulls().to_numpy()):
+            for metric, values in zip(names, samples, strict=True):
+                if not values:
                     continue
                 rows.append(labels | {"metric": metric})
                 if metric in (HittingTime.name, Hit.name):
-                    times = Runtimes.of(np.where(values == 0, np.nan, values), length)  # a `hit` of 0 means no hit
+                    times = Runtimes.of(
+                        np.where(np.equal(values, 0), np.nan, values), length
+                    )  # a `hit` of 0 means no hit
                     found = times.ert() if metric == HittingTime.name else times.share()
                     rows[-1] |= {key: getattr(found, key) for key in ("mean", "low", "high", "sd", "n")}
                 else:
@@ -327,7 +337,7 @@ class Results:
             numbers = np.array([band.mean, band.low, band.high, band.sd]).T.tolist()
             for (row, values), (mean, low, high, sd) in zip(samples, numbers, strict=True):
                 with np.errstate(invalid="ignore"):  # the mean of infinities of both signs is NaN
-                    mean = float(values.mean()) if mean != mean else mean
+                    mean = float(np.mean(values)) if mean != mean else mean
                 row |= {"mean": mean, "low": low, "high": high, "sd": sd, "n": size}
         return rows
 
@@ -414,11 +424,6 @@ def _read_valid(read: Callable[..., Any], digest: str, *options: Any) -> Any:
         return read(digest, *options)
     except DamagedFileError as error:
         raise StoreError(f"{error} Run the study again: it sets the file aside and runs the cell again.") from None
-
-
-def _label(record: CellRecord, place: int) -> str:
-    """Return the game, the noise or a player of a record, by its place; "" for a seat that the game does not have."""
-    return "".join((record.game, record.noise, *record.players)[place : place + 1])
 
 
 # Frames

@@ -187,11 +187,12 @@ class Store:
 
         A file is checked in full once; for the last round it is not read again.
         """
-        path = self.path(digest)
+        path, record = self.path(digest), self._records.get(digest)
+        last = last or (record is not None and record.recorded == 1)
         data, brief = (b"", self._ends[digest]) if last and digest in self._ends else self._check(path)
-        if self._ends.get(digest) is not brief:
-            self._ends[digest], self._records[digest] = brief, read_record(path, brief.record)
-        record = self._records[digest]
+        if record is None or self._ends.get(digest) is not brief:
+            record = self._records[digest] = read_record(path, brief.record)
+            self._ends[digest] = brief
         return cell_file.last_runs(brief, record, metrics) if last else cell_file.read_runs(path, data, record, metrics)
 
     def _check(self, path: Path) -> tuple[bytes, Brief]:
