@@ -40,6 +40,14 @@ def test_no_process_outlives_an_error():
         os.kill(worker, 0)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_workers_leave_the_signals_of_a_terminal_to_the_parent(number):
+    with LocalPool(1) as pool:
+        worker = pool.submit(os.getpid).result()
+        pool.submit(signal.raise_signal, number).result()
+        assert pool.submit(os.getpid).result() == worker
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_waits_until_a_process_is_started(monkeypatch, number):
     """Also if another thread takes it, which does not block it."""

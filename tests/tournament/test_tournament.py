@@ -218,7 +218,7 @@ def test_mistakes_name_the_option(coebl, tmp_path, words, line):
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.parametrize(("game", "more"), [("rps", ""), ("dagonal:3", r" And \d more mistakes?\.")])
+@pytest.mark.parametrize(("game", "more"), [("rps", ""), ("dagonal:3", r"\. And \d more mistakes?\.")])
 def test_a_learner_that_is_unknown_in_several_places_is_one_mistake(tmp_path, game, more):
     with pytest.raises(InputError, match=rf"^--learners: unknown learner 'nobody'\. See: coebl list learners{more}$"):
         read_tournament(suite_of("none", 3, game), ["nobody", "exp3"], 2, tmp_path)

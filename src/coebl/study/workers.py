@@ -170,12 +170,11 @@ _counter: Any = None  # the work done on each cell, shared with the parent
 
 
 def _begin(counter: Any) -> None:
-    """Leave interrupts to the parent, end when it ends for any reason, and use a single core."""
+    """Leave hang-ups to the parent, as pebble does interrupts; end when it ends for any reason; use a single core."""
     global _counter
     _counter = counter
-    for name in ("SIGINT", "SIGHUP"):
-        if number := getattr(signal, name, None):
-            signal.signal(number, signal.SIG_IGN)
+    if hang_up := getattr(signal, "SIGHUP", None):  # Windows has none
+        signal.signal(hang_up, signal.SIG_IGN)
     require("threadpoolctl").threadpool_limits(1)
     parent = multiprocessing.parent_process()
 

@@ -340,10 +340,12 @@ def _first_mistake(error: StudyError) -> str:
         option = next((_OPTIONS[part] for part in reversed(place) if part in _OPTIONS), "--suite")
         found.append(f"{'--learners' if 'match-ups' in place else option}: {mistake.partition(': ')[2]}")
     mistakes = list(dict.fromkeys(found))
-    more = f" And {counted(len(mistakes) - 1, 'more mistake')}." if len(mistakes) > 1 else ""
-    if more and all(mistake.startswith("--learners") for mistake in mistakes):
+    if len(mistakes) == 1:
+        return mistakes[0]
+    more = f"{mistakes[0].rstrip('.')}. And {counted(len(mistakes) - 1, 'more mistake')}."
+    if all(mistake.startswith("--learners") for mistake in mistakes):
         more += " If --learners names a learner of the suite, such as uniform, only the named learners play."
-    return mistakes[0] + more
+    return more
 
 
 def _test_pairs(suite: Suite, subjects: Sequence[str]) -> list[tuple[str, str]]:
