@@ -169,7 +169,7 @@ def test_the_slider_and_the_switches(answer, source):
         for row, row_title in (("ucb", "UCB"), ("exp3", "Exp3"))
     }
     answer.find("#rate").send_keys(Keys.ARROW_LEFT)
-    assert answer.text("#rate-title") == "COEBL, c = 2 (run: c = 2, 8)"
+    assert answer.text("#rate-title") == "COEBL, c = 2 (available: c = 2, 8)"
     found = shown()
     assert found["Exp3"] is None
     end = source.runs("diagonal:n=2", "ucb", "coebl:c=2", "pseudo_regret").values[-1]
@@ -179,7 +179,7 @@ def test_the_slider_and_the_switches(answer, source):
     assert [box.is_selected() for box in boxes] == [True], "the switch follows the slider"
     boxes[0].click()
     assert shown()["Exp3"] is not None
-    assert answer.text("#rate-title") == "COEBL, c = 8 (run: c = 2, 8)", "and the slider follows the switch"
+    assert answer.text("#rate-title") == "COEBL, c = 8 (available: c = 2, 8)", "and the slider follows the switch"
     assert answer.script("return document.activeElement.dataset.replaces") == str(answer.place("coebl:c=2"))
     answer.choose("#family", "Rock-paper-scissors")
     [box] = answer.all("#switches input")

@@ -84,7 +84,7 @@ def test_the_page_replays_kept_policies(driver, folder):
     page.script("document.getElementById('now').dispatchEvent(new Event('input'))")
     assert page.text("#round") == "round 1 of 200"
     page.choose("#family", "Random, normal")
-    assert "No policies are kept on" in page.text("#replay-note")
+    assert "No policies were kept for" in page.text("#replay-note")
     assert not page.find("#replay").is_displayed()
     page.choose("#family", "Matching pennies")
     page.wait("return document.querySelectorAll('#charts.square .chart svg').length === 1")

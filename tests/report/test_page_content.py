@@ -36,7 +36,7 @@ def test_a_match_that_cannot_be_read_is_named(tmp_path):
     source = MadeUp([*MATCHES, ("diagonal:n=3", "ucb", "coebl")], change=only_rps)
     text = page_text(tmp_path, source)
     seen = " ".join(Elements(text).strings)
-    assert "not shown: ucb v coebl on diagonal:n=3: no metric of this page was recorded." in seen
+    assert "not shown: ucb v coebl on diagonal:n=3: none of the metrics on this page was recorded." in seen
     assert [game["spec"] for game in embedded(text, "data")["games"]] == ["rps"]
 
 
@@ -162,7 +162,7 @@ def test_a_claim_shows_the_decisive_check_and_other_metrics(tmp_path):
     )
     text = page_text(tmp_path, verdicts=[verdict])
     seen = " ".join("".join(Elements(text).strings).split())
-    assert "Decided onpseudo-regret" in seen
+    assert "Decided bypseudo-regret" in seen
     assert "on regret: undecided, −14 [−31, 3]" in seen
     assert "on TV distance: not testable " in seen
     [found] = embedded(text, "data")["verdicts"]
@@ -200,4 +200,4 @@ def test_the_runs_of_a_study_are_reported(tmp_path):
     assert "Commandcoebl run study.toml" in seen
     without = page_text(tmp_path)
     assert "Wall time" not in without
-    assert "Run by" not in without
+    assert "Also run by" not in without

@@ -40,10 +40,10 @@ def test_a_section_is_shown_if_it_has_content(tmp_path, lacks, sections):
 
 def test_a_sweep_without_a_frontier_says_what_it_needs(tmp_path):
     text = page_text(tmp_path, without(lambda row, column, metric: row == RATES[1]))
-    assert "No chart over c is drawn. It needs three or more values on one game" in text
+    assert "There is no chart of c. It needs three or more values on one game" in text
     assert "<code>coebl plot DIR --sweep</code>" in text
-    assert "No chart over" not in page_text(tmp_path, without(lambda row, column, metric: False))
-    assert "No chart over" not in page_text(tmp_path, MadeUp([("rps", "ucb", "ucb")]))
+    assert "There is no chart" not in page_text(tmp_path, without(lambda row, column, metric: False))
+    assert "There is no chart" not in page_text(tmp_path, MadeUp([("rps", "ucb", "ucb")]))
 
 
 def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path):
@@ -98,7 +98,7 @@ def test_a_custom_sweep_has_a_frontier_with_its_names(tmp_path):
     ]
     seen = " ".join(Elements(text).strings)
     assert "Which rate?" in seen
-    assert "mine.py:Mine with every rate: what a best response takes from it, and how it does against itself." in seen
+    assert "mine.py:Mine for each rate: how much it loses to a best response, and how it does against itself." in seen
 
 
 def test_a_sweep_without_opponents_is_shown_in_self_play(tmp_path):
@@ -110,7 +110,7 @@ def test_a_sweep_without_opponents_is_shown_in_self_play(tmp_path):
     assert [data["metrics"][place]["name"] for place in frontier["metrics"]] == ["tv"]  # lower regret is no better
     assert (frontier["regret"], {point["best"] for point in frontier["points"]}) == (None, {None})
     assert len(frontier["points"]) == len(RATES)
-    assert "with every c: how it does against itself. Lower is better." in " ".join(Elements(text).strings)
+    assert "for each c: how it does against itself. Lower is better." in " ".join(Elements(text).strings)
 
 
 def test_two_sweeps_share_a_frontier_and_short_ones_have_none(tmp_path):
@@ -127,7 +127,7 @@ def test_two_sweeps_share_a_frontier_and_short_ones_have_none(tmp_path):
     sweeps, text = frontier(("coebl", "c", 3), ("mine", "rate", 4))
     assert sorted(sweeps) == [0] * 3 + [1] * 4
     assert "Which c and rate?" in text
-    assert "COEBL with every c, and mine with every rate: what" in text
+    assert "COEBL for each c, and mine for each rate: how" in text
     assert frontier(("coebl", "c", 2), ("mine", "rate", 2))[0] is None
 
 

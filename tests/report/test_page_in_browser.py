@@ -47,7 +47,7 @@ def test_the_band_is_the_interval(page, source):
         assert row["high"] == pytest.approx(one.high, abs=within)
         assert row["low"] == pytest.approx(max(0, one.low), abs=within), "no run is below 0"
     assert any(one.low < 0 for one in intervals)
-    assert "No run is below 0, so bands end there." in page.text("#growth-caption")
+    assert "No run is below 0, so bands are cut off there." in page.text("#growth-caption")
 
 
 def test_the_reference_line_is_for_self_play_regret(page):
@@ -133,7 +133,7 @@ def test_presets(page):
     assert set(page.traces()) == {name_of("coebl")}, "a best response is in no preset, and stays"
     page.box("coebl").click()
     assert [button.get_attribute("aria-pressed") for button in buttons] == ["true", "false"], "the preset stays"
-    assert "Turned off: COEBL, c = 8." in page.text("#preset-note")
+    assert "Hidden: COEBL, c = 8." in page.text("#preset-note")
 
 
 def test_an_opponent_that_is_chosen_stays(page):
@@ -141,7 +141,7 @@ def test_an_opponent_that_is_chosen_stays(page):
     page.choose("#opponent", "against COEBL, c = 2")
     assert page.text("#view-title") == "Diagonal, n = 2, against COEBL, c = 2"
     assert set(page.traces()) == {"UCB"}
-    assert "The opponent is not in “plain”: COEBL, c = 2." in page.text("#preset-note")
+    assert "The opponent, COEBL, c = 2, is not in “plain”." in page.text("#preset-note")
     page.choose("#size", "n = 3")
     assert page.text("#view-title") == "Diagonal, n = 3, against COEBL, c = 2"
     page.choose("#opponent", "against COEBL, c = 8")
@@ -152,7 +152,7 @@ def test_an_opponent_that_is_chosen_stays(page):
 def test_an_opponent_without_matches_is_named(opened):
     page = opened(MadeUp([("rps", "ucb", "exp3"), ("diagonal:n=2", "ucb", "ucb")], ["regret"]))
     page.choose("#family", "Diagonal")
-    assert page.text("#preset-note") == "No learner met Exp3 on Diagonal, n = 2."
+    assert page.text("#preset-note") == "No learner played against Exp3 on Diagonal, n = 2."
     assert page.text("#view-title").endswith("self-play")
 
 

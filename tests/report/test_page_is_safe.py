@@ -116,7 +116,7 @@ def test_a_limit_of_address_space_is_reported_before_it_ends_the_program(tmp_pat
 
     vega_script.cache_clear()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (6 << 30, resource.RLIM_INFINITY))
-    with pytest.raises(InputError, match=r"limited to 6 GiB, and .* remove the limit: ulimit -v unlimited$"):
+    with pytest.raises(InputError, match=r"limited to 6 GiB, but .* remove the limit: ulimit -v unlimited$"):
         page_text(tmp_path)
 
 

@@ -112,8 +112,8 @@ def test_the_sweep_has_its_parameter_on_the_x_axis(page, source):
         assert own[value] == pytest.approx(late.mean(), rel=1e-4)
     assert "mean of the recorded rounds from 210 to 300" in page.text("#sweep-caption")
     least = min(lost, key=lost.get)
-    assert f"Least lost to a best response: c = {least:g}, " in page.text("#sweep-caption")
-    assert f"Least in self-play: c = {min(own, key=own.get):g}, " in page.text("#sweep-caption")
+    assert f"Smallest loss to a best response: c = {least:g}, " in page.text("#sweep-caption")
+    assert f"Smallest in self-play: c = {min(own, key=own.get):g}, " in page.text("#sweep-caption")
     page.choose("#frontier-metric", "TV distance")
     page.choose("#opponent", "against COEBL, c = 8")
     assert {row["panel"] for row in page.rows("sweep", "points")} >= {"TV distance in self-play"}, "it stays"
@@ -253,7 +253,7 @@ def test_the_other_sections_work_without_the_figures(driver, small, tmp_path):
     page = Page(driver, path)
     assert len(page.all("#matrix tbody tr")) > 1
     page.click("#every-game")
-    assert "on every game" in page.text("#table-lead")
+    assert "on all games" in page.text("#table-lead")
     page.choose("#frontier-metric", "TV distance")
     page.rows("sweep", "points")
     assert "TV distance in self-play" in page.strings("sweep")

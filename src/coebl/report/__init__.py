@@ -15,7 +15,7 @@ import numpy as np
 
 from coebl.core.errors import InputError
 
-_ADDRESS_SPACE = 72 << 30  # bytes of addresses that V8 reserves; it uses few of them
+_ADDRESS_SPACE = 72 << 30  # bytes of address space that V8 reserves; it uses little of it
 
 
 @cache  # building it takes seconds
@@ -35,8 +35,8 @@ def _check_address_space() -> None:
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and limit < _ADDRESS_SPACE:
         raise InputError(
-            f"the address space of this process is limited to {limit / 2**30:.0f} GiB, and the charts of a page need "
-            f"{_ADDRESS_SPACE / 2**30:.0f} GiB of addresses, not of memory; remove the limit: ulimit -v unlimited"
+            f"the address space of this process is limited to {limit / 2**30:.0f} GiB, but the charts of a page need "
+            f"{_ADDRESS_SPACE / 2**30:.0f} GiB of address space (not of memory); remove the limit: ulimit -v unlimited"
         )
 
 

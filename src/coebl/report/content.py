@@ -279,7 +279,7 @@ def _read_game(
     recorded = {*mixed, *frame.select(_MATCH).unique().iter_rows()}
     for players in played:
         if _seated(players) not in recorded:
-            _notice(content, players, game, "no metric of this page was recorded")
+            _notice(content, players, game, "none of the metrics on this page was recorded")
     if curves:
         matches = [
             PageMatch(len(content.games), content.places[row], content.places[column], curves[row, column])

@@ -121,8 +121,8 @@ def times_section(results: Results, content: Content) -> Section | None:
         sentences=[f"A run ends at {results.condition()}."],
         header=["Game", "Learner", *(title.capitalize() for title in next(iter(times.values())).described())],
         rows=rows,
-        caption="Expected time: all rounds, or queries, of all runs, divided by the number of runs that hit, with a "
-        "bootstrap interval. Median: the time by which half of the runs have hit.",
+        caption="Expected time: the total rounds, or queries, of all runs, divided by the number of runs that hit, with "
+        "a bootstrap interval. Median: the time by which half of the runs have hit.",
         picture=picture,
         picture_text=f"The share of runs that have hit, by rounds or queries{with_noise}",
         is_wide=True,
@@ -196,9 +196,9 @@ def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, A
         "title": f"Who beats {who}?",
         "key": [f"{who} wins", "the learner above wins", "undecided"],
         "text": f"Heat maps of who beats {who}. {who}: {'; '.join(counts)}. The numbers are in the head-to-head table.",
-        "note": f"A number is what {who} wins in a match from the learner above: its {content.table_title.lower()} at "
-        "the last round. The stronger the colour, the more. Undecided: no significant difference after correction over "
-        + ("the matches of a panel." if checked else "all pairings."),
+        "note": f"Each number is what {who} wins from the learner above in a match: its {content.table_title.lower()} "
+        "at the last round. A stronger colour means a larger number. Undecided: no significant difference after "
+        "correction over " + ("the matches of a panel." if checked else "all pairings."),
     }
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST = 12  # rows and columns of a matrix that are shown
 _LATEST = 8  # outcomes of a player that are shown
 _NONE = "–"
-_BLUE, _ORANGE, _GREY = "0,114,178", "230,126,34", "128,128,128"  # red, green, blue
+_BLUE, _ORANGE, _GREY = "0,114,178", "230,126,34", "128,128,128"  # RGB
 _MOST_SOLVED = 4096  # payoffs; a larger game is shown without its equilibrium
 _CELL = "text-align:center;padding:0.2em 0.6em;"
 _WIDE, _HIGH, _LEFT, _BELOW = 420, 150, 56, 20  # the size of a curve and its margins for numbers, in pixels
@@ -74,7 +74,7 @@ def _payoff(entry: float, shade: float) -> tuple[str, str]:
 
 
 def _share(share: float, direction: str) -> tuple[str, str]:
-    """Return a probability, and the bar behind it."""
+    """Return a probability and the style of the bar behind it."""
     end = f"{100 * share:.0f}%"
     return f"{share:.3f}", f"background:linear-gradient(to {direction},rgba({_GREY},0.45) {end},transparent {end});"
 
@@ -118,8 +118,8 @@ def render_player(
     lines = [f"{name} {_number(value)} {_interval(low, high)}" for name, (value, low, high) in numbers.items()]
     lines += [f"{counted(records.outcomes, 'outcome')}, mean reward {_number(records.mean_reward)}"]
     lines += [counted(tickets, "open ticket")] * bool(tickets)
-    lines += [f"deviation of the rewards of a pair {_number(deviation)}"] * bool(freedom)
-    lines += ["in brackets, 95 % intervals"] * bool(numbers or freedom)
+    lines += [f"standard deviation of the rewards of a pair of actions {_number(deviation)}"] * bool(freedom)
+    lines += ["95 % intervals in brackets"] * bool(numbers or freedom)
     lines += _cut(rows, m, columns, k)
     warned = "".join(f"<p>Warning: {escape(warning)}</p>" for warning in warnings)
     tables = _table(head, body), _latest(labels, records)

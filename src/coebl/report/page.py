@@ -160,8 +160,8 @@ class About:
             ("Seeds", str(self.seeds or "")),
             ("Noise", ", ".join(self.noises)),
             ("Metrics", ", ".join(metrics)),
-            ("Made", " to ".join(dict.fromkeys(map(_time, self.created)))),
-            ("Computing", f"{duration(self.seconds)}{cells}" if self.seconds else ""),
+            ("Created", " to ".join(dict.fromkeys(map(_time, self.created)))),
+            ("Computing time", f"{duration(self.seconds)}{cells}" if self.seconds else ""),
             ("Wall time", _wall_time(self.runs)),
             ("Versions", ", ".join(versions)),
         ]
@@ -170,7 +170,7 @@ class About:
     def commands(self, command: str) -> list[tuple[str, list[str]]]:
         """Return the command that makes the study, and the other commands that made its runs, each once."""
         made = dict.fromkeys(str(run["command"]) for run in self.runs if run.get("command"))
-        pairs = [("Command", [command] if command else []), ("Run by", [other for other in made if other != command])]
+        pairs = [("Command", [command] if command else []), ("Also run by", [other for other in made if other != command])]
         return [(word, lines) for word, lines in pairs if lines]
 
 
@@ -225,4 +225,4 @@ def _time(moment: str) -> str:
 
 
 def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or ["no reason is known"])[-1]
+    return (text.strip().splitlines() or ["unknown reason"])[-1]

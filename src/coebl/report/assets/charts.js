@@ -1,5 +1,5 @@
-// The charts in Vega-Lite: functions that turn the chosen data into specifications. Colours are variables of the style
-// sheet, so that a chart changes its theme with the page, and is light on paper.
+// The charts in Vega-Lite: functions that turn the chosen data into specifications. Colours are CSS variables, so that
+// a chart changes its theme with the page, and is printed in the light theme.
 
 const quantity = (field, options) => ({ field, type: "quantitative", ...options });
 const category = (field, options) => ({ field, type: "nominal", ...options });
@@ -12,11 +12,11 @@ const WORDS = { labelColor: "var(--ink)", titleColor: "var(--soft)", titleFontWe
 const GRID = { gridColor: "var(--line)", domainColor: "var(--edge)", tickColor: "var(--edge)" };
 const CONFIG = {
   background: "transparent",
-  aria: false, // the page says in words what a chart shows
+  aria: false, // the page describes each chart in words
   font: FONT,
   view: { stroke: null },
   axis: { ...WORDS, ...GRID, titleFontSize: 12.5, titlePadding: 8, labelSeparation: 8 },
-  axisX: { tickCount: { expr: "max(5, ceil(width / 120))" }, labelFlush: 12 }, // few enough ticks for each to have its label
+  axisX: { tickCount: { expr: "max(5, ceil(width / 120))" }, labelFlush: 12 }, // few enough ticks that each has a label
   axisY: { labelFlush: false },
   legend: { ...WORDS, titleFontSize: 12, labelLimit: 400 },
   header: { ...WORDS, labelFontSize: 13, labelFontWeight: 600, labelLimit: 400 },
@@ -32,7 +32,7 @@ const xScale = (v) => ({ type: v.xType, domain: v.xDomain, zero: v.xZero });
 const yScale = (v) => ({ type: v.yType, domain: v.yDomain, zero: v.yZero });
 const learnerColours = (v) => ({ domain: v.names, range: v.colours });
 
-const NEITHER = { condition: { test: "!datum.decided", value: "url(#undecided)" } }; // a hatch, see page.html
+const NEITHER = { condition: { test: "!datum.decided", value: "url(#undecided)" } }; // a hatch pattern, see page.html
 const PLAIN_AXIS = { title: null, ticks: false, domain: false, labelFlush: false };
 const OUTCOME_COLOURS = ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft)"];
 const OUTCOME_SHAPES = ["circle", "cross", "diamond", "square"];
@@ -194,7 +194,7 @@ const SPECS = {
         x: quantity("mean", { title: v.xTitle, scale: { domain: v.xDomain }, axis: { gridColor } }),
       },
       layer: [
-        layer("text", words, { ...above, stroke: "var(--paper)", strokeWidth: 4 }), // no line of the grid runs through it
+        layer("text", words, { ...above, stroke: "var(--paper)", strokeWidth: 4 }), // keeps grid lines off the label
         layer("bar", { color: { ...NEITHER, ...winner } }, { height: 20 }),
         layer("rule", { x: quantity("low"), x2: { field: "high" }, color: INK }),
         layer("text", words, above),
@@ -207,19 +207,20 @@ const SPECS = {
 const specOf = (chart, values) =>
   JSON.parse(JSON.stringify({ title: values.title, ...SPECS[chart](values), config: CONFIG }));
 
-// ---- Drawing: charts are drawn when they come near the window, read by pointer and keys, and saved as pictures
+// ---- Drawing: charts are drawn when they come near the window, can be read by pointer or keys, and saved as pictures
 
 const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
 const ALONE = { width: 720, height: 400 }; // the size of a saved picture
-const SHARP = 3; // pixels of a saved PNG for each of its points
-const NEAR = 600; // pixels below the window where a chart is drawn already
-const NOTE_LENGTH = 110; // letters in a line below the title of a saved picture
+const SHARP = 3; // pixels per point of a saved PNG
+const NEAR = 600; // a chart is drawn once it is this many pixels from the window
+const NOTE_LENGTH = 110; // characters per line below the title of a saved picture
 
-const charts = new Map(); // by id: how to make it, what was made, whether it is near, its view, and the place whose values are shown
+// By id: its make function, the result, whether it is near the window, its view, and the place whose values are shown.
+const charts = new Map();
 const chartOf = (id) => byId(`${id}-chart`);
 let queue = Promise.resolve();
 
-/** Queue an action that takes a moment; the page is marked as busy until the queue is empty. */
+/** Queue an action that may take a while; the page is marked as busy until the queue is empty. */
 function busily(action) {
   document.documentElement.dataset.busy = "yes";
   const turn = queue.then(action, action).finally(() => { if (queue === turn) delete document.documentElement.dataset.busy; });
@@ -236,12 +237,12 @@ const observer = new IntersectionObserver((entries) => {
 
 const whenIdle = window.requestIdleCallback ?? ((action) => setTimeout(action, 500));
 
-/** Draw the other charts when the browser is idle, so that they are printed too. */
+/** Draw the remaining charts when the browser is idle, so that they are printed too. */
 const drawTheRest = () => whenIdle(() => { for (const id of charts.keys()) busily(() => drawChart(id)); });
 
 /**
- * Draw a chart, now or when it comes near. `make` returns the name of the chart, its values, its description as
- * `text`, its caption as `note`, and perhaps a `reader` (see `connectReading`).
+ * Draw a chart, now or when it comes near the window. `make` returns the name of the chart, its values, its description
+ * as `text`, its caption as `note`, and optionally a `reader` (see `connectReading`).
  */
 function planChart(id, make) {
   const [made, box] = [make(), chartOf(id)];
@@ -252,7 +253,7 @@ function planChart(id, make) {
   Object.assign(charts.get(id), { make, made });
   box.dataset.stale = "yes";
   if (byId(`${id}-caption`)) say(`${id}-caption`, made.note);
-  if (made.reader) byId(`${id}-readout`).textContent = "Point at the chart, or go to it and use the arrow keys, to read its values.";
+  if (made.reader) byId(`${id}-readout`).textContent = "Hover over the chart, or focus it and use the arrow keys, to read its values.";
   if (charts.get(id).near) busily(() => drawChart(id));
   else drawTheRest();
 }
@@ -260,9 +261,9 @@ function planChart(id, make) {
 async function drawChart(id) {
   const [chart, box] = [charts.get(id), chartOf(id)];
   const { made } = chart;
-  if (!box.dataset.stale || !box.checkVisibility()) return; // it is drawn, or hidden
+  if (!box.dataset.stale || !box.checkVisibility()) return; // already drawn, or hidden
   const { view } = await vegaEmbed(box, specOf(made.chart, made.values), EMBED);
-  box.setAttribute("role", "img"); // Vega sets its own
+  box.setAttribute("role", "img"); // Vega sets another role
   box.setAttribute("aria-label", made.text);
   chart.view?.finalize();
   Object.assign(chart, { view, at: null });
@@ -272,7 +273,8 @@ async function drawChart(id) {
 
 /**
  * Below a chart that has a `reader`, show the values at the pointer, or at the place chosen with the arrow keys. A reader
- * has the number of `places`, the one `nearest` to a point of the plot, the `text` of a place, and perhaps a `mark`.
+ * has the number of `places`, functions for the place `nearest` to a point of the plot and for the `text` of a place,
+ * and optionally one that draws a `mark`.
  */
 function connectReading(id) {
   const box = chartOf(id);
@@ -298,7 +300,7 @@ function connectReading(id) {
   }));
 }
 
-/** Zoom into a rectangle that is drawn with the pointer; `fields` are those of the two axes. */
+/** Zoom to a rectangle drawn with the pointer; `fields` are those of the two axes. */
 function connectZoom(id, fields) {
   const zoomTo = (zoom) => {
     state.zoom[id] = zoom;
@@ -316,7 +318,7 @@ function connectZoom(id, fields) {
 
 // ---- Saved pictures
 
-/** Replace the variables of a string by the colours of the light theme: saved pictures are for print. */
+/** Replace the CSS variables in a string by the colours of the light theme: saved pictures are for print. */
 function inLightColours(text) {
   const root = document.documentElement;
   const theme = root.dataset.theme;
@@ -327,7 +329,7 @@ function inLightColours(text) {
   return found;
 }
 
-/** Return a chart as SVG, with the title, the legend and the note that the page shows outside of it. */
+/** Return a chart as SVG, with the title, the legend and the note that the page shows outside the chart. */
 async function pictureOf({ chart, values, title, note, alone = {} }) {
   const own = { ...ALONE, brush: undefined, title: { text: title, subtitle: inLines(note, NOTE_LENGTH) }, ...alone };
   const spec = { ...specOf(chart, { ...values, ...own }), background: "white" };

@@ -1,4 +1,4 @@
-// The two figures of curves, small for all games and large for one, with their lines and controls; and sweeps.
+// The two figures with curves, small for all games and large for one, with their lines and controls; and sweeps.
 
 const MARKS = 9; // symbols along a line
 const BRUSH = [{ name: "brush", select: { type: "interval" } }];
@@ -6,16 +6,16 @@ const brushOf = () => (matchMedia("(pointer: coarse)").matches ? undefined : BRU
 const axisOf = (name, log, zoom, zero = false) =>
   ({ [`${name}Type`]: log ? "log" : "linear", [`${name}Domain`]: zoom, [`${name}Zero`]: log ? undefined : zero });
 
-// ---- Curves: a line has a look and numbers
+// ---- Curves: a line has a style and values
 
 const lineOf = (match, metric) => ({ ...PAGE.learners[match.row], colour: colourOf(match.row), ...match.curves[metric] });
 const linesOf = (metric) => shownMatches(metric).map((match) => lineOf(match, metric));
 
-/** Return the curve of a metric with the latest round, among those that can be shown. */
+/** Return the longest curve of a metric, among those that can be shown. */
 const longestCurve = (metric) => viewMatches().filter((match) => metric in match.curves)
   .map((match) => match.curves[metric]).reduce((a, b) => (b.rounds.at(-1) > a.rounds.at(-1) ? b : a));
 
-/** Return the reference line, which belongs to cumulative metrics in self-play. */
+/** Return the reference line, which only cumulative metrics in self-play have, or null. */
 function referenceOf(metric) {
   const { reference } = PAGE.games[state.game];
   if (!reference || state.opponent !== null || metric === null || !PAGE.metrics[metric].cumulative) return null;
@@ -26,7 +26,7 @@ function referenceOf(metric) {
 
 const shownReference = (metric) => (state.reference ? [referenceOf(metric)].filter(Boolean) : []);
 
-/** Return the rows of a line; on a log axis, values that are not positive are left out, and bands end at its foot. */
+/** Return the rows of a line; on a log axis, values that are not positive are left out, and bands are cut off. */
 function rowsOf({ title, colour, shape, rounds, means, halves }, log, floored) {
   const foot = log ? Math.min(...means.filter((mean) => mean > 0)) / 3 : floored ? 0 : -Infinity;
   const step = Math.ceil(rounds.length / MARKS);
@@ -75,7 +75,7 @@ function curvesText(lines, metric) {
   return `${where}: ${low.title} lowest (${show(low.mean)}), ${high.title} highest (${show(high.mean)}) at round ${round}. All values are in the table below.`;
 }
 
-/** Return the values of all lines at a recorded round, as a string. */
+/** Return a reader (see `connectReading`) that lists the values of all lines at a recorded round. */
 function curveReader(lines, places) {
   const valueAt = ({ title, rounds, means, halves }, round) => {
     const at = rounds.indexOf(round);
@@ -102,12 +102,12 @@ function captionOf(metric, lines, reference, log) {
   const isCut = lines.some(({ means, halves }) => means.some((mean, at) => mean !== null && mean < halves[at]));
   const band = `; band: 95 % interval of the mean over ${range(seeds)} seeds`;
   return [
-    byId("multiples").hidden ? PAGE.metrics[metric].meaning : "", // else it is above them
+    byId("multiples").hidden ? PAGE.metrics[metric].meaning : "", // else it is in the caption of the small charts
     `${metricTitle(metric)}: mean${Math.max(...seeds) > 1 ? band : " of one seed, so there is no band"}.`,
-    PAGE.metrics[metric].floored && isCut && !log ? "No run is below 0, so bands end there." : "",
+    PAGE.metrics[metric].floored && isCut && !log ? "No run is below 0, so bands are cut off there." : "",
     ...reference.map(({ title }) => `Dotted: ${title}.`),
-    numbers.includes(null) ? "The line has gaps where values are not finite." : "",
-    log && numbers.some((number) => number !== null && number <= 0) ? "A log axis cannot show values of zero or below." : "",
+    numbers.includes(null) ? "Lines have gaps where values are not finite." : "",
+    log && numbers.some((number) => number !== null && number <= 0) ? "A log axis cannot show zero or negative values." : "",
   ].filter(Boolean).join(" ");
 }
 
@@ -119,15 +119,15 @@ function drawCurves(figure) {
   const { rounds } = longestCurve(metric);
   for (const part of ["chart", "readout", "reset", "svg", "png"]) byId(`${figure}-${part}`).hidden = rounds.length < 2;
   if (rounds.length > 1) planChart(figure, () => makeCurves(figure));
-  else say(`${figure}-caption`, `${metricTitle(metric)}: only ${PAGE.until ? "the end of each run" : `round ${rounds[0]}`} was recorded, so there are no curves. The list has the values.`);
+  else say(`${figure}-caption`, `${metricTitle(metric)}: only ${PAGE.until ? "the end of each run" : `round ${rounds[0]}`} was recorded, so there are no curves. The values are in the list.`);
 }
 
 // ---- Small multiples: every game, with the lines and the metric of the large figure
 
 const MOST_MULTIPLES = 24;
-const MOST_LABELS = 5; // of lines that have their names at their ends
+const MOST_LABELS = 5; // with more lines, their names are not written at their ends
 
-/** Return the heights of the labels beside the ends of lines, without overlaps, in the units of each game's axis. */
+/** Return non-overlapping heights for the labels at the ends of lines, in the units of each game's axis. */
 function endLabels(lines) {
   const places = new Map();
   for (const game of unique(lines.map((line) => line.game))) {
@@ -179,11 +179,11 @@ function drawMultiples() {
   }
 }
 
-/** Choose a game by a click on its small chart. */
+/** Select a game when its small chart is clicked. */
 function connectMultiples() {
   for (const figure of FIGURES) {
     chartOf(`small-${figure}`).addEventListener("click", ({ target }) => {
-      let item = target.__data__; // of Vega: a mark, within the group of its panel
+      let item = target.__data__; // set by Vega: a mark, within the group of its panel
       while (item && !item.datum?.game) item = item.mark?.group;
       const game = PAGE.games.findIndex(({ title }) => title === item?.datum.game);
       if (game < 0) return;
@@ -246,7 +246,7 @@ function showLines(rows) {
   drawAll();
 }
 
-/** Explain below a table what its marked learners see. */
+/** Explain below a table what the learners marked with a dagger see. */
 function explainMarks(table, learners) {
   const marked = ascending(learners).filter((learner) => PAGE.learners[learner].sees);
   say(`${table}-marks`, marked.map((learner) => `† ${titleOf(learner)}: ${PAGE.learners[learner].sees}`).join("; "));
@@ -257,7 +257,7 @@ function explainMarks(table, learners) {
 function drawControls() {
   const chosen = PAGE.games[state.game];
   let games = PAGE.games;
-  for (const part of ["family", "size", "noise"]) { // among the games that agree with the choices so far
+  for (const part of ["family", "size", "noise"]) { // among the games that match the choices so far
     const titles = new Map(games.map((game) => [game[part], game[`${part}Title`] || "–"]));
     fill(byId(part), [...titles], chosen[part]);
     byId(part).disabled = part !== "family" && titles.size < 2;
@@ -271,7 +271,7 @@ function drawControls() {
   presetButtons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === state.preset)));
 }
 
-/** Describe the preset, and what the reader has changed. */
+/** Describe the preset and the reader's changes. */
 function drawNote() {
   const preset = PAGE.presets[state.preset];
   const names = (learners) => [...learners].map(titleOf).join(", ");
@@ -280,9 +280,9 @@ function drawNote() {
   say("preset-note", [
     state.why,
     preset?.note ?? "",
-    isForeign ? `The opponent is not in “${preset.name}”: ${titleOf(state.opponent)}.` : "",
-    state.removed.size ? `Turned off: ${names(state.removed)}.` : "",
-    state.added.size ? `Turned on: ${names(state.added)}.` : "",
+    isForeign ? `The opponent, ${titleOf(state.opponent)}, is not in “${preset.name}”.` : "",
+    state.removed.size ? `Hidden: ${names(state.removed)}.` : "",
+    state.added.size ? `Added: ${names(state.added)}.` : "",
   ].filter(Boolean).join(" "));
   byId("reset-lines").disabled = !(state.added.size + state.removed.size);
 }
@@ -309,7 +309,7 @@ function drawSections() {
   drawFrontier();
 }
 
-/** Draw everything after a choice, and store the choice in the address. */
+/** Draw everything after a choice, and store the choice in the URL. */
 function drawAll() {
   drawSections();
   writeAddress();
@@ -354,7 +354,7 @@ function connectFigures() {
   }
 }
 
-// ---- Controls of every chart: the metric, log axes, zoom, values to read, and buttons that save data and pictures
+// ---- Controls of every chart: the metric, log axes, zoom, the readout, and buttons that save data and pictures
 
 function showAxes(figure) {
   byId(`${figure}-log`).checked = state.log[figure];
@@ -384,14 +384,14 @@ const sweepOf = (learner) => PAGE.sweeps[learner.sweep];
 const parametersOf = (points) => unique(points.map(({ learner }) => sweepOf(learner).parameter)).join(" and ");
 const frontierOpponent = () => learnerOf(PAGE.frontierOpponent);
 
-/** Return the label of a setting: its number, and its learner if there are several. */
+/** Return the label of a setting: its value, with its learner if there are several. */
 function settingOf(learner, points) {
   const number = `${sweepOf(learner).parameter} = ${learner.value}`;
   const several = points.some((point) => point.learner.sweep !== learner.sweep);
   return several ? `${sweepOf(learner).title}, ${number}` : number;
 }
 
-/** Return the sweeps on the chosen game, in self-play and against the strongest opponent, if they met; or null. */
+/** Return the sweeps on the chosen game, in self-play and, if played, against the strongest opponent; or null. */
 function frontier() {
   const found = PAGE.frontiers[state.game];
   if (!found) return null;
@@ -410,14 +410,14 @@ function namesOf(learner) {
   return [...presets.map(({ name }) => name), ...(isSet ? [] : ["default"])];
 }
 
-/** Return the rounds of the numbers of a frontier in words: one round, or several whose mean they are. */
+/** Describe the rounds of a frontier's values: a single round, or the rounds over which they are averaged. */
 function roundsOf(ends) {
   const last = range(ends.map((end) => end.last));
   if (ends.every((end) => end.first === end.last)) return `at round ${last}`;
   return `mean of the recorded rounds from ${range(ends.map((end) => end.first))} to ${last}`;
 }
 
-/** Return the chart of a sweep: settings on the x-axis; a panel for the opponent, and one for self-play. */
+/** Return the chart of a sweep: settings on the x-axis; one panel for the opponent and one for self-play. */
 function makeSweep() {
   const { metric, regret, points } = frontier();
   const wide = chartOf("sweep").clientWidth;
@@ -432,7 +432,7 @@ function makeSweep() {
     return `${settingOf(least.learner, points)}, ${withInterval(least[which].mean, least[which].half)}`;
   };
   const last = PAGE.metrics[metric].cumulative ? "" : `; in self-play, the ${roundsOf(points.map((point) => point.self))}`;
-  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. ${met ? `Least lost to a ${titleOf(frontierOpponent())}: ${leastOf("best")}. ` : ""}Least in self-play: ${leastOf("self")}.`;
+  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. ${met ? `Smallest loss to a ${titleOf(frontierOpponent())}: ${leastOf("best")}. ` : ""}Smallest in self-play: ${leastOf("self")}.`;
   return {
     chart: "sweep",
     values: {

@@ -1,4 +1,4 @@
-// Theme, address and links; then all parts are connected and drawn.
+// Theme, URL and links; then all parts are connected and drawn.
 
 const isDark = () => document.documentElement.dataset.theme === "dark";
 
@@ -12,13 +12,13 @@ function connectTheme() {
   setTheme(isDark());
   on("theme", "click", () => {
     setTheme(!isDark());
-    try { localStorage.setItem("coebl-theme", isDark() ? "dark" : "light"); } catch { /* then it is forgotten */ }
+    try { localStorage.setItem("coebl-theme", isDark() ? "dark" : "light"); } catch { /* not stored then */ }
   });
   const system = matchMedia("(prefers-color-scheme: dark)");
   system.addEventListener("change", () => { if (!remembered()) setTheme(system.matches); });
 }
 
-/** Copy a string; if the browser forbids it, show the string to be copied by hand. */
+/** Copy a string to the clipboard; if the browser forbids it, show the string so that it can be copied by hand. */
 async function copy(button, text) {
   const label = button.textContent;
   try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch {
@@ -33,7 +33,7 @@ function connectLinks() {
   on("copy-citation", "click", ({ target }) => copy(target, byId("citation-text").textContent));
 }
 
-/** Apply the address: its choices, and the claims that it opens. */
+/** Apply the URL: its choices, and the claims that it opens. */
 function followAddress() {
   const claims = readAddress();
   if (PAGE.games.length) { change({ opponent: state.opponent }); drawSections(); }
@@ -41,7 +41,7 @@ function followAddress() {
   if (claims.length) claimButton(claims[0])?.scrollIntoView();
 }
 
-/** On a phone both bars are folded into a line each; the bar of sections closes when a section is chosen. */
+/** On a phone, each bar collapses to one line; the section bar closes when a section is chosen. */
 function connectBars() {
   const narrow = matchMedia("(max-width: 48rem)");
   const bars = [byId("sections"), byId("choices")].filter(Boolean);
@@ -69,4 +69,4 @@ followAddress();
 addEventListener("hashchange", () => (location.hash.includes("=") || claimButton(hashText()) ? followAddress() : writeAddress()));
 if (asked && !asked.includes("=")) document.querySelector(`[id="${CSS.escape(asked.slice(1))}"]`)?.scrollIntoView();
 
-busily(() => { document.documentElement.dataset.drawn = String(Math.round(performance.now())); }); // since it was opened
+busily(() => { document.documentElement.dataset.drawn = String(Math.round(performance.now())); }); // ms since opening

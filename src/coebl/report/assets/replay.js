@@ -1,10 +1,13 @@
-// The replay: one Vega-Lite chart per player and one of the exploitability, all with the signal `now`, the frame that is shown.
+// The replay: one Vega-Lite chart per player and one of the exploitability, all with the current frame as signal `now`.
 
-/** Draw a replay into the elements of replay_body.html, play it once it is visible, unless reduced motion is set, and return a function that ends it. */
+/**
+ * Draw a replay into the elements of replay_body.html, and return a function that ends it. The replay starts once it is
+ * visible, unless the reader prefers reduced motion.
+ */
 async function drawReplayOf(DATA) {
   const LAST = DATA.rounds.length - 1;
-  const SECONDS = 14; // of the whole replay
-  const JUMPS = 12; // of a replay with reduced motion, a second each
+  const SECONDS = 14; // the length of a replay
+  const JUMPS = 12; // steps of a replay with reduced motion, one second each
   const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
   const [INK, SOFT, LINE, EDGE] = ["var(--ink)", "var(--soft)", "var(--line)", "var(--edge)"];
   const CONFIG = {
@@ -58,7 +61,7 @@ async function drawReplayOf(DATA) {
       { x: quantity("x", xScale), y: quantity("y", yScale), text: { field: "text", type: "nominal" } },
       { data: { values: [{ x: corners[corner][0], y: corners[corner][1], text: chart.names[corner] }] } });
     return whole({
-      width: 300, height: 263, // a unit is as long across as up
+      width: 300, height: 263, // the same scale on both axes
       layer: [
         layer({ type: "line", color: EDGE, strokeWidth: 1.2 },
           { x: quantity("x", xScale), y: quantity("y", yScale), order: { field: "order", type: "quantitative" } },
@@ -106,7 +109,7 @@ async function drawReplayOf(DATA) {
     });
   }
 
-  /** Return a chart with the policy and the average of the frame, and the equilibrium, as columns. */
+  /** Return a chart with three columns: the policy and the average at the current frame, and the equilibrium. */
   function columns(chart) {
     const column = (kind, shares, frame) => chart.names.map((name, order) => ({ kind, frame, name, order, share: shares[order] / 1000 }));
     const rows = [
@@ -155,7 +158,7 @@ async function drawReplayOf(DATA) {
   const [views, stopped] = [[], new AbortController()];
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const number = (round) => round.toLocaleString("en-US");
-  let started = null; // the time at which frame 0 would have been shown; null while it is paused
+  let started = null; // the time at which frame 0 would have been shown; null while paused
 
   function show(frame) {
     slider.value = frame;
@@ -172,7 +175,7 @@ async function drawReplayOf(DATA) {
 
   async function tick(time) {
     if (started === null) return;
-    const elapsed = Math.max(0, time - started); // the time of a picture may be before that of the click
+    const elapsed = Math.max(0, time - started); // the timestamp of an animation frame may precede the click
     const share = Math.min(1, elapsed / 1000 / (calm.matches ? JUMPS : SECONDS));
     const steps = calm.matches ? Math.floor(share * JUMPS) / JUMPS : share;
     const frame = Math.round(steps * LAST);
@@ -209,7 +212,7 @@ async function drawReplayOf(DATA) {
       return [box, draw({ ...chart, seat }), `policies of ${chart.title}`];
     });
   });
-  for (const box of boxes) await add(...box); // when all are there: the width of one depends on the others
+  for (const box of boxes) await add(...box); // once all boxes exist: the width of one depends on the others
   await add(document.getElementById("gains"), gains(), "exploitability by round");
   const { signal } = stopped;
   button.addEventListener("click", () => (started === null ? play() : pause()), { signal });

@@ -1,9 +1,9 @@
-// The data of the page, the reader's choices, and their storage in the address. The content of files is data: it
-// becomes text nodes, attributes, or strings of a chart, never markup.
+// The data of the page, the reader's choices, and how the URL stores them. The content of files is data: it becomes
+// text nodes, attributes, or strings of a chart, never markup.
 
 const PAGE = JSON.parse(byId("data").textContent);
 
-// The symbols of lines as outlines about the origin, of radius about 1.
+// The symbols on lines, as outlines around the origin with a radius of about 1.
 const SHAPES = {
   "circle": "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z",
   "square": "M-.9,-.9H.9V.9H-.9Z",
@@ -16,8 +16,8 @@ const SHAPES = {
   "hexagon": "M1.15,0L.57,1H-.57L-1.15,0L-.57,-1H.57Z",
 };
 for (const learner of PAGE.learners) learner.shape = SHAPES[learner.shape] ?? "";
-const REFERENCE = "reference"; // the name of the reference line among the lines
-const FEW = 8; // lines that are shown at first, without presets
+const REFERENCE = "reference"; // the name of the reference line in the list of lines
+const FEW = 8; // lines that are shown at first if there are no presets
 const FIGURES = ["growth", "distance"];
 const WITH_METRICS = [...FIGURES, "frontier"];
 
@@ -38,7 +38,7 @@ const isSelfPlay = (match) => match.row === match.column;
 const find = (game, row, column) => matchesOf(game).find((match) => match.row === row && match.column === column);
 const learnerOf = (spec) => PAGE.learners.findIndex((learner) => learner.spec === spec);
 const titleOf = (learner) => PAGE.learners[learner].title;
-const markedTitle = (learner) => PAGE.learners[learner].marked; // if it sees more than a bandit does
+const markedTitle = (learner) => PAGE.learners[learner].marked; // with a dagger if it sees more than a bandit does
 const metricTitle = (metric) => PAGE.metrics[metric].title;
 const colourOf = (learner) => `var(--learner-${learner})`;
 
@@ -61,19 +61,19 @@ const state = {
   opponent: null, // the column learner; null is self-play
   preset: PAGE.presets.length ? 0 : null,
   added: new Set(), // learners whose lines the reader has turned on
-  removed: new Set(), // or off
+  removed: new Set(), // learners whose lines the reader has turned off
   listAll: false,
   reference: true,
-  metric: { growth: [], distance: [], frontier: [] }, // those last chosen for self-play and for head to head
+  metric: { growth: [], distance: [], frontier: [] }, // the last choices for self-play and for head-to-heads
   log: { growth: false, distance: false },
-  zoom: {}, // by figure: the ends of both axes
+  zoom: {}, // the limits of both axes, by figure
   why: "", // why a choice of the reader was changed
-  rate: null, // of the slider: an opponent
+  rate: null, // the opponent chosen with the slider
   replay: null, // the match that is replayed, if the reader has chosen it
-  switched: new Set(), // learners that replace another
+  switched: new Set(), // learners that replace another one
 };
 
-/** Return the opponent on a game: the chosen one, or the learner that has its role in the preset there. */
+/** Return the opponent on a game: the chosen one, or the learner that has its role in the preset on that game. */
 function opponentOn(game) {
   const part = state.preset === null || state.opponent === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
   return part < 0 ? state.opponent : presetLearners(state.preset, game)[part];
@@ -101,7 +101,7 @@ const viewTitle = () =>
   `${gameTitle(state.game)}, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}`}`;
 const mode = (figure) => (state.opponent === null || figure === "frontier" ? 0 : 1);
 
-/** Return the metrics of a figure that any shown match has. */
+/** Return the metrics of a figure that at least one shown match has. */
 function metricsOf(figure) {
   const matches = viewMatches();
   const fits = (metric, place) =>
@@ -110,8 +110,9 @@ function metricsOf(figure) {
 }
 
 /**
- * Return the metric last chosen, if it is there; else the first suitable one: head to head, one whose sign shows who is
- * ahead; in self-play, one without a sign; else any, else null. The metrics of a sweep are sorted by suitability.
+ * Return the metric last chosen, if it is available; else the first suitable one: in a head-to-head, one whose sign
+ * shows who is ahead; in self-play, one without a sign; else any, or null. The metrics of a sweep are sorted by
+ * suitability.
  */
 function chosenAmong(there, figure) {
   const last = there.find((place) => PAGE.metrics[place].name === state.metric[figure][mode(figure)]);
@@ -123,7 +124,7 @@ const metricOf = (figure) => chosenAmong(metricsOf(figure), figure);
 
 /**
  * Change the game, the opponent or the preset. An opponent that has a role in the preset is replaced by the learner that
- * has this role now; any other stays, if it has matches. If it has none, the page says so.
+ * now has this role; any other opponent stays if it has matches, and otherwise the page shows why it was changed.
  */
 function change(wanted) {
   const part = state.preset === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
@@ -135,19 +136,19 @@ function change(wanted) {
   }
   const there = opponentsOf(state.game);
   if (state.opponent !== null && !there.includes(state.opponent)) {
-    state.why = `No learner met ${titleOf(state.opponent)} on ${gameTitle(state.game)}.`;
+    state.why = `No learner played against ${titleOf(state.opponent)} on ${gameTitle(state.game)}.`;
     state.opponent = null;
   }
   if (state.opponent === null && !hasSelfPlay(state.game)) state.opponent = there[0] ?? null;
 }
 
-// ---- The address
+// ---- The URL
 
 const openClaims = () => [...document.querySelectorAll(".claim-button[aria-expanded='true']")];
 const claimButton = (id) => [...document.querySelectorAll(".claim-button")].find((one) => one.dataset.claim === id);
 const specsOf = (learners) => [...learners].map((learner) => PAGE.learners[learner]?.spec);
 
-/** Store the choices in the address, so that a reload or a shared link shows the same. */
+/** Store the choices in the URL, so that a reload or a shared link shows the same view. */
 function writeAddress() {
   const words = {
     game: [PAGE.games[state.game]?.name],
@@ -166,12 +167,12 @@ function writeAddress() {
   history.replaceState(null, "", `#${new URLSearchParams(pairs)}`);
 }
 
-/** Return the fragment of the address as a string; "" if it is malformed. */
+/** Return the fragment of the URL as a string; "" if it is malformed. */
 function hashText() {
   try { return decodeURIComponent(location.hash.slice(1)); } catch { return ""; }
 }
 
-/** Read the choices from the address, and return the claims to be opened. The browser itself finds sections. */
+/** Read the choices from the URL, and return the claims to open. Links to sections are left to the browser. */
 function readAddress() {
   if (claimButton(hashText())) return [hashText()];
   if (!location.hash.includes("=")) return [];

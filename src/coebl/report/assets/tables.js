@@ -1,6 +1,6 @@
 // The heat maps, the head-to-head table, the duels, downloads, and the claims.
 
-/** Return the outcome of a pairing in words; both seats are tested together. */
+/** Describe the outcome of a pairing, whose two seats are tested together. */
 function wordsOf({ decided, winner, seeds }) {
   if (decided === "untested") return seeds === 1 ? "one seed" : "not tested";
   if (decided === "no") return "undecided";
@@ -9,7 +9,7 @@ function wordsOf({ decided, winner, seeds }) {
 
 const hasEnd = (match) => !isSelfPlay(match) && PAGE.tableMetric in match.curves;
 const endOfMatch = (match) => ({ ...lastOf(match, PAGE.tableMetric), winner: match.winner, decided: match.decided });
-/** Return a match and its outcome in words. */
+/** Describe a match and its outcome. */
 function matchWords(match, outcome = wordsOf(endOfMatch(match))) {
   const last = endOfMatch(match);
   return `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}: ${withHalf(last.mean, last.half)}, ${outcome}; ${last.seeds} seeds`;
@@ -17,7 +17,7 @@ function matchWords(match, outcome = wordsOf(endOfMatch(match))) {
 
 const largestOf = (means) => Math.max(...means.map((mean) => Math.abs(mean ?? 0)), 1e-300);
 
-// ---- Heat maps: who beats the common opponent, by preset, on one scale
+// ---- Heat maps: who beats the common opponent; a panel for each preset, all on one scale
 
 function makeMaps() {
   const { rows, panels, games, lines } = PAGE.maps;
@@ -57,7 +57,7 @@ function connectMaps() {
 
 // ---- The head-to-head table
 
-/** Return a filter for the matches in the table: of the preset's learners, also against opponents in no preset. */
+/** Return a filter that keeps matches of the preset's learners with each other and with opponents in no preset. */
 function tableFilter(game) {
   if (byId("every-learner").checked || !PAGE.presets.length) return () => true;
   const members = presetLearners(state.preset, game);
@@ -112,16 +112,16 @@ function drawTable() {
   const { corner, rowOf, rowTitle, columnOf, columnTitle } = tableShape(everyGame);
   const matches = tableMatches().sort((a, b) => a.row - b.row || a.column - b.column);
   const columns = ascending(matches.map(columnOf));
-  const isDense = columns.length > 8; // a heat map that fits the window
+  const isDense = columns.length > 8; // too many columns for numbers: a heat map that fits the window
   if (isDense && !everyGame) sortByWins(matches, columns);
-  const what = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, on ${everyGame ? "every game" : gameTitle(state.game)}`;
-  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. ${isDense ? "Who wins most comes first. Point at a cell, or tap it, for its numbers." : "Above 0, the column learner is ahead; the words say who wins."}`;
+  const what = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, on ${everyGame ? "all games" : gameTitle(state.game)}`;
+  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. ${isDense ? "Learners are sorted by wins minus losses. Hover over a cell, or tap it, to see its numbers." : "Above 0, the column learner is ahead; each cell names the winner."}`;
   const largest = largestOf(matches.map((match) => endOfMatch(match).mean));
   const found = new Map(matches.map((match) => [`${rowOf(match)} ${columnOf(match)}`, match]));
   const heads = [corner, ...columns.map(columnTitle)].map((text) => element("th", { scope: "col" }, text));
   const rows = unique(matches.map(rowOf)).map((row) => element("tr", {}, element("th", { scope: "row" }, rowTitle(row)),
     ...columns.map((column) => tableCell(found.get(`${row} ${column}`), largest))));
-  const empty = element("caption", {}, "No two of these learners have met here.");
+  const empty = element("caption", {}, "No two of these learners played each other here.");
   const table = [element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)];
   byId("matrix").replaceChildren(...(matches.length ? table : [empty]));
   byId("matrix").classList.toggle("wide", columns.length > 6);
@@ -140,22 +140,22 @@ function connectTable() {
   on("every-game", "change", drawTable);
   on("every-learner", "change", drawTable);
   on("table-csv", "click", () => {
-    const where = byId("every-game").checked ? "every game" : gameTitle(state.game);
+    const where = byId("every-game").checked ? "all games" : gameTitle(state.game);
     const rows = tableMatches().map((match) => csvRow(match, PAGE.tableMetric, match.curves[PAGE.tableMetric].rounds.length - 1));
     saveCsv(["head to head", where], rows);
   });
 }
 
-// ---- Replay: on the chosen game, the match of the chosen opponent, or another match with kept policies
+// ---- Replay: a match on the chosen game whose policies were kept, if possible one of the chosen opponent
 
-let replayed; // the replay that is shown, and how to end it
+let replayed; // the replay that is shown, and the function that ends it
 
 function drawReplay() {
   if (!PAGE.replays.length) return;
   const here = PAGE.replays.filter(({ game }) => game === state.game);
   const like = (replay) => (state.opponent === null ? isSelfPlay(replay) : replay.column === state.opponent);
   const chosen = here.find((replay) => replay === state.replay) ?? here.find(like) ?? here[0];
-  say("replay-note", chosen ? "" : `No policies are kept on ${gameTitle(state.game)}. They are on ${unique(PAGE.replays.map(({ game }) => gameTitle(game))).join(", ")}.`);
+  say("replay-note", chosen ? "" : `No policies were kept for ${gameTitle(state.game)}, only for: ${unique(PAGE.replays.map(({ game }) => gameTitle(game))).join(", ")}.`);
   byId("replay").hidden = !chosen;
   byId("replay-match").labels[0].hidden = !chosen;
   if (!chosen || chosen === replayed?.chosen) return;
@@ -177,7 +177,7 @@ const connectReplay = () => on("replay-match", "change", ({ target }) => {
 
 const mapPresets = PAGE.presets.filter((preset) => preset.opponent !== null);
 
-/** Return the learners of each role in the presets on the chosen game; the first has it unless a switch is on. */
+/** Return the learners for each role in the presets on the chosen game; a switch replaces the first one. */
 const partsOf = () => mapPresets[0].learners[state.game].map((_, part) =>
   unique(mapPresets.map((preset) => learnerOf(preset.learners[state.game][part]))).filter((one) => one >= 0));
 
@@ -213,18 +213,18 @@ function makeDuels() {
   return {
     chart: "duels",
     values: {
-      side: Math.max(0, ...ends) >= -Math.min(0, ...ends) ? 1 : -1, // of the axis that has more room for words
+      side: Math.max(0, ...ends) >= -Math.min(0, ...ends) ? 1 : -1, // of zero, where there is more room for labels
       width: "container", height: 75 + 44 * found.length, rows: found, learners: rows.map(titleOf),
       xDomain: [Math.min(0, ...ends), Math.max(0, ...ends)],
       xTitle: inLines(`${metricTitle(PAGE.tableMetric)} ${what}; above 0, ${titleOf(rate)} is ahead`, chartOf("duels").clientWidth / 10),
     },
     text: `${what}: ${found.map(({ learner, text }) => `${learner} ${text}`).join("; ")}`,
     title: `Who wins ${what}?`, alone: { height: 130 + 44 * found.length },
-    note: `Mean at the last round with its 95 % interval. Blue: ${titleOf(rate)} wins. Orange: the learner wins. Hatched: undecided after correction. One axis for all choices.`,
+    note: `Mean at the last round with its 95 % interval. Blue: ${titleOf(rate)} wins. Orange: the learner wins. Hatched: undecided after correction. The axis is the same for all choices.`,
   };
 }
 
-/** A switch for each learner that replaces another; if it has the role anyway, the switch is always on. */
+/** Return a switch for each learner that replaces another; if it has the role in any case, the switch is always on. */
 function switchesOf({ parts, opponents, rate }) {
   const switches = [...parts, opponents].flatMap((own) => own.filter((one, at) => at || PAGE.learners[one].spec in PAGE.switches)
     .map((one) => ({ one, first: own[0], label: PAGE.switches[PAGE.learners[one].spec] ?? titleOf(one) })));
@@ -253,7 +253,7 @@ function drawDuels() {
   slider.setAttribute("aria-valuetext", titleOf(rate));
   const parameter = PAGE.sweeps[PAGE.learners[rate].sweep]?.parameter;
   const values = rates.map((one) => PAGE.learners[one].value ?? titleOf(one)).join(", ");
-  byId("rate-title").textContent = `${titleOf(rate)} (run: ${parameter ? `${parameter}\u00a0=\u00a0` : ""}${values})`;
+  byId("rate-title").textContent = `${titleOf(rate)} (available: ${parameter ? `${parameter}\u00a0=\u00a0` : ""}${values})`;
   keepingFocus("replaces", () => byId("switches").replaceChildren(...switchesOf(choice)));
   planChart("duels", makeDuels);
 }
@@ -285,7 +285,7 @@ function csvRow({ game, row, column, curves }, metric, at) {
 const frontierRow = (row, column, metric, end) =>
   dataRow(state.game, row, column, metric, end.first === end.last ? end.last : `${end.first} to ${end.last}`, end);
 
-// ---- Claims: opened and closed, with a chart and a list of their checks
+// ---- Claims: they open to show a chart and a list of their checks
 
 const hasData = ({ outcome }) => outcome !== "not run";
 
@@ -309,13 +309,13 @@ function checkList(all) {
   return [element("h5", {}, title), element("div", scroll, element("ol", {}, ...items))];
 }
 
-/** Return the chart of the measured numbers of a claim beside their thresholds. */
+/** Return the chart of a claim's measured values and their thresholds. */
 function makeChecks(verdict) {
   const wide = chartOf(`checks-${verdict.place}`).clientWidth;
   const isNarrow = wide < 500;
   const ends = PAGE.verdicts.filter(({ id }) => id === verdict.id).flatMap(({ checks }) => checks.filter(hasData))
     .flatMap(({ measured, low, high, threshold }) => [measured, low, high, threshold]).filter(isKnown);
-  const rows = verdict.checks.filter(hasData).map((check, at) => // on a phone, by their numbers in the list
+  const rows = verdict.checks.filter(hasData).map((check, at) => // on a phone, labelled by their numbers in the list
     ({ ...check, subject: isNarrow ? `${at + 1}.` : `${check.title}: ${check.wanted}` }));
   const height = 110 + 19 * unique(rows.map(({ subject }) => subject)).length;
   const sizes = rows.flatMap(({ measured, threshold }) => [measured, threshold]).filter(Boolean).map(Math.abs).sort((a, b) => a - b);
@@ -326,15 +326,15 @@ function makeChecks(verdict) {
     chart: "checks",
     values: {
       rows, width: "container", height, labelLimit: 0.45 * wide, legendColumns: isNarrow ? 2 : 4, xType: isWide ? "symlog" : "linear", xZero: isWide ? undefined : false, xDomain: [Math.min(...ends), Math.max(...ends)], // one scale for all variants
-      xTitle: inLines(`${shown}${metric ? ` of ${metric.title}` : ""}, with its 95 % interval. Upright line: the threshold, or the published value`, wide / 12),
+      xTitle: inLines(`${shown}${metric ? ` of ${metric.title}` : ""}, with its 95 % interval. Vertical line: threshold or published value`, wide / 12),
     },
-    text: `${verdict.id}: ${verdict.checks.length} checks with their thresholds; the list below says the same.`,
+    text: `${verdict.id}: ${verdict.checks.length} checks with their thresholds; the list below has the same values.`,
     title: `${verdict.id}, ${verdict.variant}: ${verdict.verdict}`, note: verdict.text,
     alone: { height, labelLimit: 320, legendColumns: 4 },
   };
 }
 
-/** Draw the checks of a verdict, and list them when its claim is first opened; checks without data are only counted. */
+/** Draw the checks of a verdict; list them when its claim is first opened. Checks without data are only counted. */
 function showChecks(place) {
   const verdict = { ...PAGE.verdicts[place.dataset.verdict], place: place.dataset.verdict };
   if (!verdict.checks.some(hasData)) {

@@ -1,4 +1,4 @@
-// The theme of a page in a frame: from its address, #dark or #light, or else from the system.
+// The theme of a page in a frame: the one in its URL, #dark or #light, or else the system's.
 {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const choose = () => { document.documentElement.dataset.theme = location.hash.slice(1) || (dark.matches ? "dark" : "light"); };

@@ -1,5 +1,6 @@
-// The script of the page, which `coebl.report.page` joins in one scope: tools, state, charts, figures, tables, page.
-// This file does not depend on the study: elements, numbers, files.
+// The page's script; `coebl.report.page` joins its files into one scope: tools, state, charts, figures, tables, replay,
+// page.
+// This file has what does not depend on the study: elements, numbers, files.
 
 const byId = (id) => document.getElementById(id);
 const on = (id, event, action) => byId(id)?.addEventListener(event, action);
@@ -15,19 +16,19 @@ const element = (name, attributes = {}, ...children) => finish(document.createEl
 const svg = (name, attributes, ...children) =>
   finish(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
-/** Fill a select with pairs of a value and a label. */
+/** Fill a select element with options, given as pairs of a value and a label. */
 function fill(select, options, chosen) {
   select.replaceChildren(...options.map(([value, label]) => element("option", { value }, label)));
   select.value = String(chosen);
 }
 
-/** Set the text of an element only if it changes, since screen readers announce it. */
+/** Set the text of an element only if it differs, since screen readers announce every change. */
 function say(id, text) {
   if (byId(id).textContent !== text) byId(id).textContent = text;
   byId(id).hidden = !text;
 }
 
-/** Recreate elements, and keep the focus on the one that has the same data. */
+/** Run an action that recreates elements, and keep the focus on the element with the same data attribute. */
 function keepingFocus(key, action) {
   const focused = document.activeElement?.dataset?.[key];
   action();
@@ -38,17 +39,17 @@ function keepingFocus(key, action) {
 
 const isKnown = (number) => number !== null && number !== undefined;
 const trueMinus = (text) => text.replace(/-/g, "−");
-const MOST_DIGITS = 6; // of a mean beside its interval, however narrow that is
+const MOST_DIGITS = 6; // of a mean, however narrow its interval
 
-/** Format a number with this many digits. */
+/** Format a number with this many significant digits. */
 function show(number, digits = 4) {
   if (!isKnown(number)) return "–";
-  if (Math.abs(number) < 1e-12) return "0"; // but for rounding
+  if (Math.abs(number) < 1e-12) return "0"; // zero up to rounding
   if (Math.abs(number) >= 10 ** (digits - 1)) return trueMinus(Math.round(number).toLocaleString("en-US"));
   return trueMinus(String(Number(number.toPrecision(digits))));
 }
 
-/** Return a formatter for a mean and its interval, to the second digit of half its width. */
+/** Return a formatter for a mean and its interval, to the second significant digit of the half width. */
 function writerOf(mean, half) {
   const most = Math.max(0, MOST_DIGITS - 1 - Math.floor(Math.log10(Math.max(Math.abs(mean), half))));
   const places = Math.min(12, most, Math.max(0, 1 - Math.floor(Math.log10(half))));
@@ -63,7 +64,7 @@ function withHalf(mean, half) {
   return half < 10 ** -places / 2 ? `${show(mean)} ± less than ${10 ** -places}` : `${write(mean)} ± ${write(half)}`;
 }
 
-/** Format a number with the ends of its interval, if they are known. */
+/** Format a mean with the ends of its interval, if they are known. */
 function withEnds(mean, low, high) {
   if (!isKnown(low) && !isKnown(high)) return show(mean);
   const all = [mean, low, high].every(isKnown) && low < high;
@@ -91,7 +92,7 @@ function range(numbers) {
   return low === high ? String(low) : `${low} to ${high}`;
 }
 
-/** Return a sample of a line for lists, drawn like the line. */
+/** Return a short sample of a line, for lists and keys. */
 function sample(stroke, dash, shape) {
   const line = { x1: 1, x2: 45, y1: 7, y2: 7, stroke, "stroke-width": 2.2, "stroke-dasharray": dash.join(" ") };
   const picture = { class: "sample", width: 46, height: 14, viewBox: "0 0 46 14", "aria-hidden": "true" };
