@@ -121,8 +121,8 @@ def times_section(results: Results, content: Content) -> Section | None:
         sentences=[f"A run ends at {results.condition()}."],
         header=["Game", "Learner", *(title.capitalize() for title in next(iter(times.values())).described())],
         rows=rows,
-        caption="Expected time: the total rounds, or queries, of all runs, divided by the number of runs that hit, with "
-        "a bootstrap interval. Median: the time by which half of the runs have hit.",
+        caption="Expected time: the rounds, or queries, of all runs together, divided by the number of runs that hit, "
+        "with a bootstrap interval. Median: the time by which half of the runs have hit.",
         picture=picture,
         picture_text=f"The share of runs that have hit, by rounds or queries{with_noise}",
         is_wide=True,

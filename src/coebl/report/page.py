@@ -170,7 +170,8 @@ class About:
     def commands(self, command: str) -> list[tuple[str, list[str]]]:
         """Return the command that makes the study, and the other commands that made its runs, each once."""
         made = dict.fromkeys(str(run["command"]) for run in self.runs if run.get("command"))
-        pairs = [("Command", [command] if command else []), ("Also run by", [other for other in made if other != command])]
+        others = [other for other in made if other != command]
+        pairs = [("Command", [command] if command else []), ("Also run by", others)]
         return [(word, lines) for word, lines in pairs if lines]
 
 
