@@ -1,6 +1,6 @@
-"""Speed of the engine on the paper's seven match-ups, against a plain implementation, and of every learner.
+"""Speed of the engine on the paper's seven match-ups, compared with a plain implementation, and of every learner.
 
-Adds three tables to RESULTS.md, the last one about normal numbers.
+Adds three tables to RESULTS.md, the last one on normal random numbers.
 
 python benchmarks/learners.py               the match-ups at n = 2 .. 7, every learner, normal numbers
 python benchmarks/learners.py --sizes 2 3   some match-ups, printed only
@@ -31,7 +31,7 @@ MARK = "\n## Learners\n"
 
 
 def ours(n: int, row: str, column: str, rounds: int) -> tuple[float, str]:
-    """Return the microseconds per run and round, metrics included, and how they are spent."""
+    """Return the microseconds per run and round, metrics included, and where the time goes."""
     match = Match.of(f"diagonal:{n}", row, column, rounds)
     simulate(Match.of(f"diagonal:{n}", row, column, 5), 2)  # compile
     best, where = float("inf"), ""
@@ -58,7 +58,7 @@ def every_learner() -> list[str]:
     """Return the table of all learners that improve."""
     lines = [
         f"Every learner: microseconds per run and round of the learner alone, against uniform play on a random normal "
-        f"game of {', '.join(map(str, ACTIONS))} actions a player, a batch of {RUNS} runs, best of three.",
+        f"game with {', '.join(map(str, ACTIONS))} actions per player, in a batch of {RUNS} runs, best of three.",
         "",
         "| learner | sees | " + " | ".join(f"{actions} actions, µs" for actions in ACTIONS) + " |",
         "|---" * (2 + len(ACTIONS)) + "|",
@@ -73,7 +73,7 @@ def every_learner() -> list[str]:
 
 
 def normals(actions: int) -> tuple[float, float]:
-    """Return the nanoseconds per normal number with a deviation and a mean, with our kernel and with NumPy."""
+    """Return the nanoseconds per scaled and shifted normal number, with our kernel and with NumPy."""
     shape = RUNS, actions, actions
     deviation, mean = np.random.default_rng(0).uniform(size=(2, *shape))
     generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(RUNS)]
@@ -95,9 +95,9 @@ def normals(actions: int) -> tuple[float, float]:
 def normal_numbers() -> list[str]:
     """Return the table of normal numbers."""
     lines = [
-        f"Normal numbers with a deviation and a mean, one for each pair of actions, for {RUNS} runs: nanoseconds a "
-        "number of `seat.random.normal`, and how many times longer NumPy takes for the same numbers, in the same run: "
-        "one call of each run's generator, a product and a sum.",
+        f"Normal numbers with given means and standard deviations, one for each pair of actions, for {RUNS} runs: "
+        "nanoseconds per number of `seat.random.normal`, and how many times longer NumPy takes for as many numbers, in "
+        "the same run: one call of each run's generator, a product and a sum.",
         "",
         "| actions | coebl, ns | NumPy, ns | times faster |",
         "|---|---|---|---|",
@@ -114,9 +114,9 @@ def main() -> None:
     lines = [
         MARK.strip(),
         "",
-        f"Microseconds per run and round on Diagonal, a batch of {RUNS} runs, metrics included, and how many times "
-        "longer a plain implementation takes (benchmarks/plain.py: NumPy, one run at a time, SciPy's HiGHS and SLSQP), "
-        "in the same run.",
+        f"Microseconds per run and round on Diagonal, in a batch of {RUNS} runs, metrics included, and how many times "
+        "longer a plain implementation takes in the same run (benchmarks/plain.py: NumPy, one run at a time, SciPy's "
+        "HiGHS and SLSQP).",
         "",
         "| n | match-up | coebl, µs | plain, µs | times faster | where the time goes |",
         "|---|---|---|---|---|---|",

@@ -1,6 +1,6 @@
-"""Other zero-sum solvers, for comparison: each a function that imports its library and returns payoffs -> value.
+"""Other zero-sum solvers, for comparison: each function imports its library and returns a solver, payoffs -> value.
 
-Each peer is measured in a separate process: some of these libraries carry different builds of the same shared library.
+Each peer is measured in a separate process: some of these libraries bundle different builds of the same shared library.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def measure(name: str, batch: Floats) -> tuple[float, list[float]]:
 
 
 def row_program(A: Floats) -> tuple[Floats, Floats]:
-    """Return objective and constraints: min objective'(x, v), first n rows >= 0: A'x - v >= 0, last = 1: sum(x) = 1."""
+    """Return the objective, minimised over (x, v), and constraints: n rows with A'x - v >= 0, then sum(x) = 1."""
     m, n = A.shape
     constraints = np.ones((n + 1, m + 1))
     constraints[:n, :m] = A.T

@@ -1,6 +1,6 @@
 """The paper's learners as a researcher would write them today: NumPy, one run at a time, library optimisers.
 
-The opponents in the second table of RESULTS.md. Correct and readable, not fast.
+The baselines in the table "Learners" of RESULTS.md. They are correct and readable, not fast.
 """
 
 from __future__ import annotations
