@@ -14,7 +14,7 @@ from coebl.cli import main
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS), str(TESTS.parent)]  # so that `from oracles import ...` and `from tools import ...` work
 
-# `nohup make test &`: what is ignored here, children would inherit.
+# `nohup make test &` ignores these signals, and child processes would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

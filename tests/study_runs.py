@@ -46,7 +46,7 @@ def command(*options):
 def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.02)
 
 

@@ -251,7 +251,7 @@ def test_complaints_are_one_printable_line_each():
 
 
 MIXED = "is mixed with one of NumPy's"
-LACKING = r"other libraries may have no (where|initial)="  # CuPy has not
+LACKING = r"other libraries may have no (where|initial)="  # CuPy has neither
 CONVERTED = "is turned into one of NumPy's"
 
 

@@ -15,7 +15,7 @@ RINGS = {
     "lab": ["study", "evidence", "testing"],
     "shows": ["plots", "report", "tournament", "papers", "cli", "__main__"],
 }
-THEMSELVES = {  # an object can show itself: these import shows in a method
+THEMSELVES = {  # objects that can display themselves: methods of these modules import the ring "shows"
     "games/game.py",
     "engine/player.py",
     "engine/result.py",
@@ -76,7 +76,7 @@ def test_no_part_is_imported_from_a_string():
 
 
 def test_few_modules_know_that_there_is_cupy():
-    """Those of the backend and the solver on a GPU; core/modules.py knows which extra installs it."""
+    """Those of the backend and the solver on a GPU; core/modules.py stores which extra installs it."""
     known = {"backend/cuda.py", "core/modules.py"}
     known |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "solver" / "cuda").glob("*.py")}
     found = set()

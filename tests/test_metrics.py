@@ -146,7 +146,7 @@ def test_an_interval_is_cut_at_the_bounds():
 
 
 def test_kl_is_never_negative():
-    # So near to the equilibrium, the sum of a ln(a / b) is all rounding, of either sign.
+    # So close to the equilibrium, the sum of a ln(a / b) is only rounding error, of either sign.
     random = np.random.default_rng(1)
     row = WIDE.solution.row * (1 + 1e-9 * random.normal(size=(1, 500, 2)))
     column = np.broadcast_to(WIDE.solution.column, (1, 500, 3))

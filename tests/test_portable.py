@@ -25,8 +25,8 @@ MORE = [
 ]
 DRAWN = [name for name in GAMES.names if name.startswith(("random-", "robust"))]  # games that are computed
 NOISE_SPECS = ["gaussian", "laplace", "student-t", "exponential", "bernoulli"]
-SWITCHED = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])  # what NumPy uses of this CPU by choice
-# NumPy without AVX2 and AVX-512, matrix products by code for a CPU of 2008, a C library without fused operations.
+SWITCHED = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])  # optional CPU features
+# NumPy without AVX2 and AVX-512, matrix products for a CPU of 2008, and a C library without fused operations.
 OLD = {
     "NPY_DISABLE_CPU_FEATURES": " ".join(SWITCHED),
     "OPENBLAS_CORETYPE": "Nehalem",

@@ -1,4 +1,4 @@
-"""The example of a deployment, over HTTP on the loopback: several players, restarts, monitoring, mistakes."""
+"""The example of a deployment, over HTTP on the loopback interface: several players, restarts, monitoring, mistakes."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 """Only a file that a user names is run; files named in cells, saved players and games never are, at any depth.
 
-A canary, a Python file that leaves a trace when it is imported, is named wherever data carry a spec.
+A canary, a Python file that leaves a trace when it is imported, is named wherever data contain a spec.
 """
 
 import json

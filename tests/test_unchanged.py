@@ -1,6 +1,6 @@
-"""Runs are what they were: digests of every metric of short matches, of a study, and of players.
+"""Runs have not changed: digests of every metric of short matches, of a study, and of players.
 
-A change that moves results writes the file again, and says so in the changelog:
+If a change moves results, list it in the changelog and write the digests again:
 
     .venv/bin/python tests/test_unchanged.py
 

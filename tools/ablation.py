@@ -61,7 +61,7 @@ class Files:
         }
 
     def of_suggestion(self, wish: str, plainly: bool = True) -> dict[tuple[str, str], dict[str, Difference]]:
-        """Return the tests of a suggestion v plain learners, or v second bases: by learner and base, then outcome."""
+        """Return the tests of a suggestion against plain learners or second bases: by learner and base, by outcome."""
         found: dict[tuple[str, str], dict[str, Difference]] = {}
         for one in self.differences:
             if one.wish == wish and one.game == ALL_GAMES and (one.base == plain(one.learner)) == plainly:
@@ -75,7 +75,7 @@ class Files:
         return next(one for one in self.differences if (one.learner, one.base, one.outcome, one.game) == wanted)
 
     def counted(self, wish: str) -> tuple[int, int, int]:
-        """Return the numbers of tests against plain learners: won, lost and in all."""
+        """Return the number of tests against plain learners: won, lost and in total."""
         tests = [one for tests in self.of_suggestion(wish).values() for one in tests.values()]
         shown = [one for one in tests if one.significant]
         return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)

@@ -74,7 +74,7 @@ def play(game_spec: str, learner: str, rounds: int, seeds: Sequence[int]) -> dic
 
 
 def run(folder: Path, plan: Mapping[str, Any]) -> None:
-    """Play the matches that a folder lacks, on two processes."""
+    """Play the matches that a folder lacks, in two processes."""
     folder.mkdir(parents=True, exist_ok=True)
     seeds = range(plan["first_seed"], plan["first_seed"] + plan["seeds"])
     with ProcessPoolExecutor(2) as pool:
@@ -111,7 +111,7 @@ def read_runs(path: Path) -> Runs:
 
 
 def verdicts_on(runs: Runs, plan: Mapping[str, Any]) -> list[tuple[Verdict, int]]:
-    """Return the verdict on each claim, with the number of its checks that may miss."""
+    """Return the verdict on each claim, with the number of its checks that are allowed to miss."""
     verdicts = []
     setting = Setting(plan["rounds"], "gaussian")
     for claim in plan["claims"]:

@@ -92,7 +92,7 @@ EINSUM = []
 
 
 class Solver:
-    """`CudaMaximin`, by the CPU's solver; leaves these runs unsolved from the third solve on, unless it waits."""
+    """A `CudaMaximin` with the CPU's solver: leaves these runs unsolved from the third solve on, unless it waits."""
 
     fails: list[int] = []  # noqa: RUF012
 

@@ -74,7 +74,7 @@ def test_relative_entropy():
 
 
 class Foreign:
-    """An array of a library that does not know the function."""
+    """An array of a library that does not implement the function."""
 
     def __init__(self, data):
         self.data = data

@@ -37,22 +37,22 @@ def test_ten_million_numbers_and_the_states_after_them_are_numpys():
 
 
 def state_for(first, second):
-    """The state of SFC64 that yields these two numbers of 64 bits next."""
+    """The state of SFC64 that yields these two 64-bit numbers next."""
     return np.array([first, 0, (second - 1) * pow(9, -1, 1 << 64) % (1 << 64), 0], np.uint64)
 
 
 def numpys(state):
-    """The normal number that NumPy draws from a state, and how many numbers of 64 bits it takes."""
+    """The normal number that NumPy draws from a state, and how many 64-bit numbers it consumes."""
     bits = np.random.SFC64(0)
     bits.state = bits.state | {"state": {"state": state}}
     return np.random.Generator(bits).standard_normal(), int(bits.state["state"]["state"][3])
 
 
 def test_every_entry_of_the_tables_is_numpys():
-    """Where NumPy's verdict on a point changes, so does the kernel's: random numbers would not come near enough.
+    """The kernel accepts and rejects exactly the same points as NumPy; random points would not be close enough.
 
-    Such are, in every layer, the last point that is accepted at once, and for a point that is not the largest second
-    number with which it is accepted.
+    The points tested in each layer are the last one that is accepted at once and, for a point that is not, the largest
+    second number with which it is accepted.
     """
     refused = streams.read_tables()[: 2 * LAYERS : 2].astype(int)
     states = []

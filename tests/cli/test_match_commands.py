@@ -30,7 +30,7 @@ def test_match_prints_intervals_and_the_winner(coebl):
 
 
 def test_intervals_are_cut_at_the_bounds_of_a_metric(coebl):
-    """Student's would go below 0 where one run in ten is off the equilibrium."""
+    """Student's interval would go below 0 if one run in ten is off the equilibrium."""
     words = ["--metric", "tv", "--metric", "regret_magnitude", "--seeds", "10"]
     lines = match(coebl, "diagonal:2", "ucb", "coebl:c=2", 600, *words).stdout.splitlines()[-2:]
     assert [line.split()[0] for line in lines] == ["tv", "regret_magnitude"]
@@ -55,7 +55,7 @@ def test_a_terminal_sees_a_bar_and_a_file_does_not(coebl):
     command = [sys.executable, "-m", "coebl", *words]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
     os.close(theirs)
-    shown = os.read(ours, 100_000).decode(errors="replace")  # a slow run fills it, and cuts a character
+    shown = os.read(ours, 100_000).decode(errors="replace")  # a slow run fills it, which may cut a character
     os.close(ours)
     assert "rps, ucb v uniform, 40 rounds" in shown.replace("\r\n", " ")
     assert ", 0 of 40" in shown  # it is there before the first round, while the solver may have to be compiled
@@ -79,7 +79,7 @@ def test_match_prints_its_sentence_first_and_three_metrics_by_default(coebl):
     assert [line.split()[0] for line in out.splitlines()[-3:]] == ["regret", "pseudo_regret", "exploitability"]
     everything = coebl(*few, "--metric", "all").stdout
     assert {"tv", "regret_magnitude"} <= {line.split()[0] for line in everything.splitlines() if line}
-    assert "tv" in json.loads(coebl(*few, "--json").stdout)["metrics"]  # data have all of them
+    assert "tv" in json.loads(coebl(*few, "--json").stdout)["metrics"]  # JSON has all metrics
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -136,7 +136,7 @@ def test_too_few_seeds_do_not_make_a_winner(coebl):
 
 
 def test_an_interval_of_exploitability_ends_at_the_width_of_the_payoffs(coebl):
-    """With few runs, Student's goes beyond what a game can pay."""
+    """With few runs, Student's interval goes beyond what a game can pay."""
     out = match(coebl, "matching-pennies", "fixed:1/0", "exp3", 3, "--seeds", "2", "--metric", "exploitability").stdout
     [line] = [line for line in out.splitlines() if line.startswith("exploitability")]
     mean, low, _, high = line.split()[1:]

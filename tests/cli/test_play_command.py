@@ -1,4 +1,4 @@
-"""The command play: scores, answers that are no action, and how it ends; mistakes are in test_mistakes.py."""
+"""The command play: scores, answers that are not actions, and how it ends; mistakes are in test_mistakes.py."""
 
 import io
 import os
@@ -38,7 +38,7 @@ def test_a_learner_learns_from_a_person_who_repeats(coebl, answers):
     run = coebl("play", "--game", "rps", "--against", "ucb", "--rounds", "300", "--seed", "3")
     assert "You played rock 300." in run.stdout
     score = float(run.stdout.split("You have ")[1].split()[0])
-    assert score < -150  # always beaten would be -300
+    assert score < -150  # losing every round would be -300
 
 
 def test_an_answer_that_is_no_action_costs_no_round(coebl, answers):

@@ -22,7 +22,7 @@ def verdicts():
 
 @pytest.fixture
 def on_terminal(monkeypatch):
-    """Let Rich take the output for a terminal of some width."""
+    """Make Rich treat the output as a terminal of some width."""
 
     def resize(columns, **environment):
         for name, value in {"COLUMNS": str(columns), "FORCE_COLOR": "1", "TERM": "xterm", **environment}.items():

@@ -39,7 +39,7 @@ def test_a_matrix_and_minus_it_give_the_runs_of_the_zero_sum_game(row, column, n
 
 
 def test_rewards_are_those_of_the_joint_action_and_a_full_information_learner_sees_its_row():
-    """Hedge, in the seat of the second of three, against its formula on payoffs that are found by enumeration."""
+    """Hedge, in the second of three seats, against its formula on payoffs that are found by enumeration."""
     game = TensorGame(CUBES, noise="none")
     kept = played(game, "exp3", "hedge", "ucb")
     at = tuple(kept["actions"])

@@ -307,14 +307,14 @@ def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
 
 
 def test_progress_is_reported_every_few_seconds_however_long_a_round_takes(monkeypatch):
-    """A block has as many rounds as fit into memory, and no more than take about a second."""
+    """A block has as many rounds as fit into memory, but no more than take about a second."""
     reported = []
     monkeypatch.setattr(Ucb, "cost", lambda self, m, n: 60_000.0)  # microseconds: 0.24 s a round of four runs
     first = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=reported.append)
     assert reported == [4, 8, 10]
     monkeypatch.setattr(Ucb, "cost", lambda self, m, n: 1 / 0)
     again = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=reported.append)
-    assert reported[3:] == [10]  # a cost that fails stops no run
+    assert reported[3:] == [10]  # an error in cost does not stop a run
     np.testing.assert_array_equal(first.metrics["regret"], again.metrics["regret"])
 
 

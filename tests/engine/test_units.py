@@ -43,7 +43,7 @@ def policies(spec, seat, scale, shift, noise="gaussian"):
 def test_no_policy_depends_on_units(spec, seat, noise):
     plain = policies(spec, seat, 1.0, 0.0, noise)
     np.testing.assert_array_equal(policies(spec, seat, 4096.0, 0.0, noise), plain)  # a power of two: nothing is rounded
-    if noise == "gaussian":  # where rewards tie, which wins may turn on rounding
+    if noise == "gaussian":  # where rewards tie, rounding may decide which one wins
         np.testing.assert_allclose(policies(spec, seat, 5000.0, 300.0), plain, rtol=0, atol=1e-6)
 
 
@@ -81,5 +81,5 @@ def test_a_learner_that_sees_the_game_sees_it_in_its_units():
     assert seen["range"] == (-4.0, 4.0)
     np.testing.assert_array_equal(seen["game"], -(np.array(payoff).T - 30) / 5)
     np.testing.assert_array_equal(seen["payoffs"], [[0.0, -2.0, 4.0]])
-    raw = result.kept["rewards"][1][-1]  # those that are kept are the game's
+    raw = result.kept["rewards"][1][-1]  # kept rewards are in the game's units
     np.testing.assert_allclose(seen["reward"], (raw + 30) / 5)

@@ -85,7 +85,7 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
         (1, "b", 1, 0, 1),
         (1, "c", 1, 0, 1),
         (1, "d", 0, 1, 0),
-    ]  # "e" met nobody
+    ]  # "e" played no one
     assert str(Ranking("regret", order, found, [])) == "a, b, c and d share the first place among 4 learners."
     found = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=2", "b", 1)]
     order = ranked(["a:c=1", "a:c=2", "b"], found)
@@ -165,7 +165,7 @@ def test_variants_are_distinguished_and_unequal_pairings_are_reported(coebl, tmp
     assert "2 of 2" in shown
     assert "1 of 2" in shown
     assert "Not all learners met each other" in shown
-    assert "coebl  " not in shown  # in the means below it neither
+    assert "coebl  " not in shown  # nor in the means below
     assert coebl("compare", "out", "coebl", "coebl:c=2").stdout.startswith("coebl:c=8 minus coebl:c=2, pseudo_regret")
 
 

@@ -1,7 +1,7 @@
-"""Make the frozen results folders and their numbers.
+"""Create the frozen results folders and their numbers.
 
-See README.md: this is only meaningful with the code of commit 9955651, whose modules are imported where they are used:
-the present code need not have them.
+See README.md: this works only with the code of commit 9955651. Its modules are imported where they are used, since
+later versions need not have them.
 """
 
 import json

@@ -5,7 +5,7 @@ alignas(16) unsigned char memory[1 << 18];
 extern "C" __attribute__((visibility("default"))) int
 solve_on_host(const double *A, const double *weight, int weights, int runs, double *strategy, double *opponent,
               double *value, double *gap, long long *pivots) {
-    // the number of matrices without an answer, or -1 if threads wait for others that never come
+    // Returns the number of matrices without an answer, or -1 if threads wait for others that never arrive.
     int counts[3] = {};
     std::vector<int> failed(runs);
     std::vector<Vector> rest((M - SHARED_ROWS) * STRIDE / VECTOR + 1);

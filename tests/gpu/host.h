@@ -1,5 +1,5 @@
-// What the kernel of the solver asks of CUDA, on one core of a processor. The threads of a block take turns: each goes
-// on until it waits for the others of its block, or of its warp. So there is one block, and no race shows.
+// The parts of CUDA that the solver's kernel uses, on one CPU core. The threads of a block take turns: each runs until it
+// waits for the others of its block or of its warp. So there is only one block, and no data race can be found.
 
 #include <ucontext.h>
 
@@ -36,7 +36,7 @@ static long long arrivals;
 
 template <class Value>
 const unsigned long long *meet(Meeting &meeting, Value value) {
-    // wait for all, and see what each has brought
+    // wait for all threads, and read what each has brought
     const int now = meeting.held;
     unsigned long long *brought = meeting.brought[now % 2];
     unsigned long long bits = 0;
@@ -109,7 +109,7 @@ static void begin_thread() {
 }
 
 static bool run_block() {
-    // false if threads wait for others that never come
+    // false if threads wait for others that never arrive
     constexpr size_t STACK = 1 << 17;
     std::vector<char> stacks(THREADS * STACK);
     for (Meeting &warp : warps) warp.size = WARP;

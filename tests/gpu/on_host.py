@@ -22,7 +22,7 @@ def solve_on_host(batch, weight, real, memory=H200):
     answers = new_answers(runs, m, n)
     arrays = [array.ctypes.data_as(ctypes.c_void_p) for array in (batch, weight, *answers)]
     lacking = _library(m, n, real, memory).solve_on_host(*arrays[:2], len(weight), runs, *arrays[2:])
-    assert lacking >= 0, "threads wait for others for ever"
+    assert lacking >= 0, "threads wait for each other forever"
     return *answers, lacking
 
 

@@ -81,7 +81,7 @@ def breeder_of(shape, runs=1, bonus=np.zeros_like):
 
 
 def is_near(found, chance, number):
-    """A share of independent cases is within 4.5 standard errors of its expectation."""
+    """Return True if a share of independent cases is within 4.5 standard errors of its expectation."""
     return abs(found - chance) < 4.5 * np.sqrt(chance * (1 - chance) / number)
 
 
@@ -223,7 +223,7 @@ class TestMutation:
         mutation, seat = MUTATIONS.make("adaptive:of=gaussian,step=0.3"), seat_of((1, 2), 4_000)
         rate = mutation.vary(seat, np.broadcast_to([2.0, 32.0], (4_000, 2)))
         assert stats.kstest(np.log(rate[:, 0]), stats.norm(np.log(2), 0.3).cdf).pvalue > 1e-5
-        assert rate[:, 1].max() == 32  # the largest there may be
+        assert rate[:, 1].max() == 32  # the largest allowed
         drawn = mutation.draw(seat, None, np.ones((4_000, 1, 2)), 2, rate)
         assert stats.kstest((drawn / rate[:, :, None, None]).ravel(), stats.norm().cdf).pvalue > 1e-5
 
@@ -291,7 +291,7 @@ class TestSelection:
             ("none", [9, 8, 7, 6], 3, [1, 2, 3]),  # the oldest dies
             ("comma:judge=mutants", [9, 8, 3, 5, 4], 2, [3, 4]),  # however good the old are
             ("comma:judge=mutants", [9, 8, 1], 2, [1, 2]),  # too few are new
-            ("tournament:k=50,judge=mutants", [9, 2, 5, 4], 1, [2]),  # 50 of three leave none out, nearly
+            ("tournament:k=50,judge=mutants", [9, 2, 5, 4], 1, [2]),  # 50 draws of three almost never leave one out
         ],
     )
     def test_who_survives(self, spec, fitnesses, size, survivors):

@@ -184,7 +184,7 @@ SLOW_PROBE = [
     ("bigger-number:n=50,space=bits", "gene-lr", 30000, 20, 16636),
     ("bigger-number:n=100,space=bits", "gene-lr", 120000, 10, 48476),
 ]
-STUCK = {  # seeds whose runs do not hit: one player always wins. It is 4 of 100 seeds, and with 20 bits 3 of 200
+STUCK = {  # seeds whose runs do not hit: one player always wins; 4 of 100 seeds, and 3 of 200 with 20 bits
     ("bigger-number:n=50,space=bits", "gene-lr"): [10],
 }
 

@@ -60,7 +60,7 @@ class TestEveryLearner:
         check_summary_title_and_citation(spec)
 
     def test_the_cost_depends_on_the_hyper_parameters(self):
-        """Measured at 32 actions: 0.35 ms a round and run, seventy times as much."""
+        """Measured at 32 actions: 0.35 ms per round and run, seventy times as much."""
         assert parse_learner("gp-mw:kernel=rbf").cost(32, 32) > 50 * parse_learner("gp-mw").cost(32, 32)
         assert parse_learner("coebl:population=pool:mutants=5").cost(32, 32) > 4 * parse_learner("coebl").cost(32, 32)
 

@@ -18,7 +18,7 @@ def certify(payoff, row, column, value, tolerance=1e-9):
 
 
 def certify_batch(batch, found):
-    """Assert it for every answer to a batch of games."""
+    """Certify every answer to a batch of games."""
     for payoff, row, column, value in zip(batch, found.strategy, found.opponent, found.value, strict=True):
         certify(payoff, row, column, value)
 

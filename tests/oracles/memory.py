@@ -1,4 +1,4 @@
-"""A look into the memory of a `Maximin`, as NumPy arrays."""
+"""The memory of a `Maximin`, as NumPy arrays."""
 
 from types import SimpleNamespace
 

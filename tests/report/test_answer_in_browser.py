@@ -86,7 +86,7 @@ def test_the_heat_maps_have_one_scale(answer, source):
     assert checked == {"UCB": False}, "as the claim decides"
     assert answer.find("#maps .key").location["y"] < answer.find("#maps-chart").location["y"]
     assert answer.find("#choices").location["y"] > answer.find("#verdicts").location["y"], (
-        "below what it does not change"
+        "the choices are below the sections that they do not affect"
     )
 
 
@@ -152,7 +152,7 @@ def test_an_address_opens_a_claim(driver, path):
     assert page.find(".claim-button[data-claim='C9']").get_attribute("aria-expanded") == "true"
     assert page.find(".claim-button[data-claim='C1']").get_attribute("aria-expanded") == "false"
     page = Page(driver, path, address="#%E0%A4%A")
-    assert page.text("h1") == "Answers", "a malformed address does no harm"
+    assert page.text("h1") == "Answers", "a malformed URL does no harm"
 
 
 def test_the_slider_and_the_switches(answer, source):

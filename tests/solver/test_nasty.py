@@ -134,7 +134,7 @@ def test_a_warm_start_walk_equals_solving_again(family, m, n):
 
 
 def test_small_numbers_that_are_not_zero_do_not_need_a_second_method():
-    """Where rows and columns are of different sizes, right-hand sides may be small, and are no ties all the same."""
+    """If rows and columns have different scales, right-hand sides may be small without being ties."""
     batch = np.stack([wild(np.random.default_rng([5, k]), 100, 100, rows=2, columns=2) for k in range(30)])
     answers = new_answers(30, 100, 100)
     assert solve_large(batch, first_weights(100), new_workspace(1, 100, 100, "float64"), answers) <= 2

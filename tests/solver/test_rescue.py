@@ -26,7 +26,7 @@ def refuse(A, *arguments):
 
 
 def attempts(monkeypatch, answer):
-    """Let answer(number, matrix) replace the kernels; True: what the one for large games finds. Return the matrices."""
+    """Replace the kernels by answer(number, matrix); True calls the one for large games. Return the matrices."""
     kernel, given = rescue._double_precision, []
 
     def attempt(scaled, weight=None):
@@ -60,7 +60,7 @@ def rank_three(random):
 
 @pytest.mark.parametrize("family", [wild_rows, rank_three])
 def test_no_game_takes_many_times_as_long_as_others(monkeypatch, family):
-    """In attempts on all actions, each of which takes about the same time, while a part takes less than one."""
+    """Counted in attempts on all actions, which take about the same time each; attempts on a part take less."""
     tried, generate = [], rescue._attempts
 
     def counted(scaled, weight):

@@ -50,7 +50,7 @@ def test_first_holds_on_matrices_of_ucb(monkeypatch):
 
 @pytest.mark.parametrize("game", ["diagonal:5", "bigger-number:5"])
 def test_a_warm_start_keeps_the_rule_on_matrices_of_ucb(monkeypatch, game):
-    """Its bases may be singular; then the tableau's tie parts are nothing, while the strategies are still optimal."""
+    """Its bases may be singular; then the tableau's tie parts mean nothing, but the strategies are still optimal."""
     weight = np.sqrt(np.arange(32) / 32)
     solves = []
 
@@ -66,7 +66,7 @@ def test_a_warm_start_keeps_the_rule_on_matrices_of_ucb(monkeypatch, game):
 
 @pytest.mark.parametrize("n", [5, 6])
 def test_pivots_end_on_ucbs_hardest_matrices(n):
-    """A zero of b, over a small pivot, counted as negative, and the pivots that repaired it made another one."""
+    """A zero of b, divided by a small pivot, counted as negative, and the pivots that repaired it created another."""
     batch = hard_matrices(n)
     runs, m, _ = batch.shape
     weight, answers = first_weights(m), new_answers(runs, m, m)
@@ -120,7 +120,7 @@ def test_random_depends_on_the_callers_generator_alone():
     other = maximin(batch, ties="random", random=np.random.default_rng(2)).strategy
     np.testing.assert_array_equal(one, again)
     assert (one != other).any()
-    batch = np.random.default_rng(4).normal(size=(30, 5, 7))  # of unique answers, which it leaves alone
+    batch = np.random.default_rng(4).normal(size=(30, 5, 7))  # with unique answers, which it does not change
     shuffled = maximin(batch, ties="random", random=np.random.default_rng(1)).strategy
     np.testing.assert_allclose(shuffled, maximin(batch).strategy, atol=1e-12)
 

@@ -104,7 +104,7 @@ def test_the_gap_is_relative_to_the_current_range(sign):
         x, y = found.strategy[0], found.opponent[0]
         gap = (batch[0] @ y).max() - (x @ batch[0]).min()
         assert found.gap[0] == pytest.approx(gap / np.ptp(batch[0]), abs=1e-13)
-        t = tableau(solver)  # gaps are too small to tell by
+        t = tableau(solver)  # gaps are too small to compare
         assert t.scale[2:].tolist() == [t.B.min(), t.B.max()]
         assert found.value[0] == pytest.approx(value_by_highs(batch[0]), abs=1e-8)
 

@@ -15,7 +15,7 @@ from coebl.learners.evolution.breeding import Breeder
 from coebl.learners.kin import Kin
 from coebl.learners.ucb import Ucb
 
-# In [0, 1], as the theorems ask; not square, not symmetric, value not zero; a mixed equilibrium.
+# In [0, 1], as the theorems require; not square, not symmetric, nonzero value, a mixed equilibrium.
 GAME = Game([[0.9, 0.2, 0.6, 0.5], [0.1, 0.8, 0.3, 0.7], [0.4, 0.5, 0.2, 0.9]], payoff_range=(0.0, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""Running studies on a Dask cluster: the same bits, and one line when it is gone."""
+"""Running studies on a Dask cluster: the same bits, and an error of one line when the cluster is gone."""
 
 import os
 import signal

@@ -146,7 +146,7 @@ def test_flipped_bytes_never_change_the_numbers(store):
         except StoreError as error:
             one_line(error)
             noticed += 1
-        else:  # in a place that carries nothing of ours
+        else:  # at a position that holds none of our data
             assert same.equals(table)
             assert Store.open(store.folder).record(CELL.digest()).description == description
     assert noticed > 100
@@ -318,7 +318,7 @@ HOSTILE = {
     "another noise": _about(noise=3),
 }
 
-# Descriptions that a file may have under the name that they ask for.
+# Invalid descriptions in files whose names are the digests of these descriptions.
 CRAFTED = {
     "record list": {"record": [1]},
     "noise number": {"noise": 3},

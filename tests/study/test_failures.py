@@ -22,7 +22,7 @@ RUN = ["run", "study.toml", "--out", "results", "--workers", 1]
 
 
 def moody(folder, old="", new="", learners=("exp3",), **keys):
-    """The file of a study of the learner above, with a change of its code, and others."""
+    """The file of a study of the learner above, whose code may be changed, and of others."""
     (folder / "moody.py").write_text(MOODY.replace(old, new) if old else MOODY)
     return small_study(folder, rounds=40, seeds=2, learners=["moody.py:Moody", *learners], **keys)
 

@@ -57,7 +57,7 @@ def test_a_folder_that_was_moved_is_run_again_without_the_original_files(tmp_pat
     assert kept_in(tmp_path / "there" / "again") == ["game.csv", "mine.py", "own.py", "surprise.py", "wobble.py"]
     kept = [(tmp_path / "there" / name / "study.toml").read_text() for name in ("shared", "again")]
     assert kept[0] == kept[1]
-    assert "# two kinds" in kept[0]  # remarks are kept
+    assert "# two kinds" in kept[0]  # comments are kept
     assert str(tmp_path) not in kept[0]
     study = tomllib.loads(kept[0])
     assert (study["title"], study["description"]) == ("About sub/mine.py", "sub/mine.py: what it does")

@@ -83,7 +83,7 @@ def test_a_folder_that_is_only_read_does_not_change(words, folder, tmp_path, coe
     stale = folder / "cells" / f".{'0' * 32}.parquet.1-0123456789ab.partial"
     stale.touch()
     os.utime(stale, (0, 0))
-    (folder / "checked.cache").unlink(missing_ok=True)  # of earlier versions, which made it again
+    (folder / "checked.cache").unlink(missing_ok=True)  # earlier versions recreated it
     before = contents(folder)
     done = coebl(*words.split(), cwd=tmp_path)
     assert done.returncode == (2 if words.startswith("claims") else 0), done.stderr

@@ -296,7 +296,7 @@ def test_lines_of_keys_in_every_form_that_toml_has():
         "'''\n"
         'v = """\n'  # 6
         'w = 1 \\""" x = 2\n'
-        '""""\n'  # the first quote is the text's own
+        '""""\n'  # the first quote belongs to the string
         "d = [ # one\n"  # 9
         "  [1, 2], # two\n"
         "  { e = 1, f.g = [\n"  # 11

@@ -1,4 +1,4 @@
-"""docs/which-learner.md: its figure and its words agree with the tournament that is committed beside it."""
+"""docs/which-learner.md: its figure and its text agree with the committed tournament."""
 
 import re
 from pathlib import Path

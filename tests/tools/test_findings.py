@@ -1,4 +1,4 @@
-"""docs/findings.md and its pictures: they agree with the results that are committed beside them."""
+"""docs/findings.md and its pictures: they agree with the committed results."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The benchmark of players: it runs to its end, and what it measures is within the bounds that players promise."""
+"""The benchmark of players: it runs to the end, and its numbers are within the bounds that players promise."""
 
 import re
 import subprocess
@@ -38,7 +38,7 @@ def test_euros_earn_what_unit_rewards_do_and_unknown_units_hardly_less(spec):
 def test_the_published_numbers_are_within_the_bounds():
     rows = re.findall(r"^\| `(.+?)` \| \d+ \((\S+) % ± (\S+)\) \| \d+ \| \d+ \((\S+) % ± \S+\) \|$", PUBLISHED, re.M)
     assert len(rows) >= 19
-    assert {spec for spec, *_ in rows} <= set(playable())  # later ones come with the next `make bench-player`
+    assert {spec for spec, *_ in rows} <= set(playable())  # the next `make bench-player` adds new ones
     for spec, in_units, error, unknown in rows:
         assert abs(float(in_units)) <= 2 * float(error), spec
         assert float(unknown) > -100 * MOST_LOST, spec

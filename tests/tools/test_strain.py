@@ -1,4 +1,4 @@
-"""What docs/evolution.md says of Strain's test and of last policies comes from the results beside it."""
+"""The statements of docs/evolution.md about Strain's test and about last policies agree with the results."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The pages that are made of results: each is what its template makes of them, and no number is typed by hand."""
+"""Pages generated from results: each is the output of its template, and no number is typed by hand."""
 
 import re
 from pathlib import Path

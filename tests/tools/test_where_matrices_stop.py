@@ -1,4 +1,4 @@
-"""The published times of learners of matrices and of genomes, and what is said about them."""
+"""The published times of learners of matrices and of genomes, and the statements about them."""
 
 from pathlib import Path
 

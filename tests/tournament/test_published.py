@@ -114,7 +114,7 @@ def test_the_published_page_cites_the_commit_and_lists_failures(folder, checkout
     assert "In self-play** it is not more exploitable than any opponent on any game." in page
     assert "| `rps` | 10 | 1/0/1 | 20" in page  # rounds; ahead, level, behind; regret
     assert (checkout / "results" / "kin" / "figure.svg").read_text().startswith("<?xml")
-    published.main([], checkout)  # the page alone, from what is there
+    published.main([], checkout)  # only the page, from the published files
     assert (checkout / "docs" / "kin.md").read_text() == page
 
 

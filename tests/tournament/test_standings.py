@@ -107,7 +107,7 @@ def test_holm_is_over_the_pairs_of_one_game_and_over_those_of_all():
 def test_only_a_difference_after_holm_is_a_win():
     measured = made_up(ladder(0, 0.0045, 0, 0, 0, 0, 0, 0), spread=0.01, seeds=20)
     unsure = [duel for duel in measured.duels() if duel.advantage.p < 0.05 < duel.advantage.p_holm]
-    assert unsure  # else the test says nothing
+    assert unsure  # otherwise nothing is tested
     assert all(duel.winner == "" for duel in unsure)
 
 

@@ -65,7 +65,7 @@ def test_the_registered_games_cover_what_they_should_and_are_new():
     assert len(games) == len(registered.games) >= 24
     development = ["rps", "biased-rps", "diagonal:n=3", "diagonal:n=5", "diagonal:n=6", "blotto"]
     assert not set(games) & {GAMES.canonical(game) for game in (*standard.games, *development)}
-    assert all(game == parsed.spec for game, parsed in games.items())  # in the spelling that results have
+    assert all(game == parsed.spec for game, parsed in games.items())  # spelled as in results
     sizes = [size for game in games.values() for size in game.shape]
     assert (min(sizes), max(sizes)) == (2, 128)
     assert {part.rounds for part in registered.parts} == {300, 3000, 10000}
@@ -73,7 +73,7 @@ def test_the_registered_games_cover_what_they_should_and_are_new():
     assert 4 <= len(pure) <= len(games) - 12
     assert any(game.shape[0] != game.shape[1] for game in games.values())
     assert max(game.value for game in games.values()) > 4
-    assert any(np.ptp(game.payoff) < 0.6 for game in games.values())  # beside noise of deviation 1
+    assert any(np.ptp(game.payoff) < 0.6 for game in games.values())  # noise has standard deviation 1
     assert any(game.startswith("permuted:") for game in games)
 
 

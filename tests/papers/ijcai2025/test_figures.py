@@ -77,7 +77,7 @@ def plain(text):
 
 
 def panels(figure):
-    """The titles, row by row as they lie on the page."""
+    """The titles, row by row, as they appear on the page."""
     rows = {}
     for ax in figure.axes:
         place = ax.get_subplotspec()

@@ -1,4 +1,4 @@
-"""The paper's study: its file has what its figures and claims need, and any part of it is found by the whole."""
+"""The paper's study: its file has what its figures and claims need, and a full run finds the cells of any part."""
 
 from importlib import resources
 
