@@ -5,23 +5,23 @@ batch, and nature's numbers are the same for all players. Noise and uniform numb
 the sequence of a generator does not depend on how it is cut, so neither does any result.
 
 Normal numbers are drawn as they are needed, by a kernel (`kernels.normals`): equal to NumPy's to the last bit, in a
-quarter of the time. Another version of NumPy may draw other numbers (NEP 19). So the kernel's tables are derived from
-NumPy's numbers, and once in every process the kernel's numbers are compared with NumPy's. If they differ, NumPy's are
-used.
+quarter of the time. Its tables are those of NumPy's ziggurat, which Numba contains too: if another version of NumPy drew
+other normal numbers (NEP 19), those of the learners would stay the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
-from math import exp, prod
+from math import prod
 from typing import Any
 
 import numpy as np
+from numba.np.random._constants import fi_double, ki_double, wi_double, ziggurat_nor_inv_r, ziggurat_nor_r
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
-from coebl.kernels.normals import LAYERS, POINTS, fill_normal
+from coebl.kernels.normals import fill_normal
 from coebl.solver.interruptible import in_second_thread
 
 Fill = Callable[[np.random.Generator, Floats], object]  # fills an array with numbers
@@ -30,7 +30,6 @@ NATURE = 0  # the key of nature's numbers; changing a key changes every run
 _KINDS = {"noise": 0, "uniform": 1, "normal": 2}
 AHEAD = 4096  # at least this many numbers per run are fetched at a time, unless there are very many runs
 _NONE = np.empty((1, 0))  # no deviation, no mean
-_ROUNDED_UP = 38  # the layer at whose edge NumPy's density is one bit above exp's
 _MOST = 1 << 21  # numbers of all runs that are fetched ahead at a time: 16 MiB
 
 
@@ -61,11 +60,6 @@ def seed_sequence(seed: int, key: int, kind: str) -> np.random.SeedSequence:
 def fill_uniform(random: np.random.Generator, out: Floats) -> None:
     """Fill an array with numbers that are uniform on [0, 1)."""
     random.random(out=out)
-
-
-def fill_standard_normal(random: np.random.Generator, out: Floats) -> None:
-    """Fill an array with normal numbers of mean 0 and deviation 1."""
-    random.standard_normal(out=out)
 
 
 class Stream:
@@ -136,24 +130,6 @@ class CompiledNormals:
         self.states = np.array(self.states, np.uint64).reshape(-1, 4)
 
 
-class NumpyNormals:
-    """Normal numbers drawn by NumPy: the reference for `CompiledNormals`, and its replacement if they differ."""
-
-    def __init__(self, generators: Sequence[np.random.Generator]) -> None:
-        self._runs = len(generators)
-        self._stream = Stream(generators, fill_standard_normal)
-
-    def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
-        standard = self._stream.take(prod(shape)).reshape(self._runs, *shape)
-        spread: Floats = spread_out(standard, deviation, mean)
-        return spread
-
-    def select(self, runs: Ints) -> None:
-        """Keep only the runs with these indices."""
-        self._runs = len(runs)
-        self._stream.select(runs)
-
-
 class BatchRandom:
     """A learner's private random numbers on the CPU (`learners.Random`): (runs, *shape), one stream per run."""
 
@@ -174,9 +150,8 @@ class BatchRandom:
         return Stream(self._generators("uniform"), fill_uniform)
 
     @cached_property
-    def _normal(self) -> CompiledNormals | NumpyNormals:
-        generators = self._generators("normal")
-        return CompiledNormals(generators) if agrees_with_numpy() else NumpyNormals(generators)
+    def _normal(self) -> CompiledNormals:
+        return CompiledNormals(self._generators("normal"))
 
     def select(self, runs: Ints) -> None:
         """Keep only the runs with these indices, in their order."""
@@ -218,16 +193,6 @@ def spread_out(standard: Any, deviation: Any, mean: Any) -> Any:
 
 
 @cache
-def agrees_with_numpy() -> bool:
-    """Return True if 262,144 numbers of the kernel equal NumPy's; about 67 of them are from the tail."""
-    runs, numbers = 16, 16_384
-    generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(runs)]
-    ours = CompiledNormals(generators).take((numbers,), None, None)
-    theirs = np.stack([random.standard_normal(numbers) for random in generators])
-    return ours.tobytes() == theirs.tobytes()
-
-
-@cache
 def compile_normals() -> None:
     """Compile the kernel, or load it from the cache of compiled code."""
     state = np.zeros((1, 4), np.uint64)
@@ -236,28 +201,9 @@ def compile_normals() -> None:
 
 @cache
 def read_tables() -> Floats:
-    """Derive the tables of NumPy's ziggurat, as `kernels.normals` describes them.
-
-    The next 64 bits of SFC64 are the sum of three of the numbers in its state, so they can be chosen freely. Here they
-    are point 1 of a layer, with sign +. NumPy then returns the width of a point, from which all else follows.
-    """
-    bits = np.random.SFC64(0)
-    random, state = np.random.Generator(bits), bits.state
-    width = np.empty(LAYERS)
-    for layer in range(LAYERS):
-        state["state"]["state"] = np.array([1 << 9 | layer, 0, 0, 0], np.uint64)
-        bits.state = state
-        width[layer] = random.standard_normal()
-    edge = width * POINTS  # exact
-    tail = edge[-1]
-    above = np.roll(edge, 1)  # the edge of the layer above; the lowest layer is number 0, and continues in the tail
-    above[1] = 0.0
-    rejected = np.rint(above / edge * POINTS)
-    density = np.array([exp(-0.5 * x * x) for x in edge])
-    density[0] = 1.0
-    density[_ROUNDED_UP] = np.nextafter(density[_ROUNDED_UP], 1.0)
-    layers = np.stack([np.tile(rejected, 2), np.append(width, -width)], axis=1)
-    return np.concatenate([layers.ravel(), density, [tail, 1 / tail]])
+    """Return the tables of NumPy's ziggurat, as `kernels.normals` describes them."""
+    layers = np.stack([np.tile(ki_double.astype(np.float64), 2), np.append(wi_double, -wi_double)], axis=1)
+    return np.concatenate([layers.ravel(), fi_double, [ziggurat_nor_r, ziggurat_nor_inv_r]])
 
 
 def _as_memory(array: Floats) -> Floats:
