@@ -45,7 +45,7 @@ def test_rewards_are_those_of_the_joint_action_and_a_full_information_learner_se
     at = tuple(kept["actions"])
     for payoff, rewards in zip(CUBES, kept["rewards"], strict=True):
         np.testing.assert_array_equal(rewards, payoff[at])
-    twin = played(Game(game.own_view("player2").payoff, noise="none"), "hedge", "uniform", rounds=1)
+    twin = played(Game(game.own_view("player2"), noise="none"), "hedge", "uniform", rounds=1)
     np.testing.assert_array_equal(kept["policies"][1][0], twin["policies"][0][0])
     first, third = kept["actions"][0], kept["actions"][2]
     earned = np.array([CUBES[1][first, own, third] for own in range(3)]).cumsum(axis=1)[:, -2]  # (actions, runs)

@@ -81,7 +81,7 @@ def test_views_have_the_joint_actions_of_the_others():
     game = TensorGame(CUBES)
     assert game.seats == ("player1", "player2", "player3")
     for seat, others in enumerate([(1, 2), (0, 2), (0, 1)]):
-        view = game.own_view(game.seats[seat]).payoff
+        view = game.own_view(game.seats[seat])
         for joint in np.ndindex(2, 3, 4):
             column = np.ravel_multi_index([joint[other] for other in others], [game.shape[other] for other in others])
             assert view[joint[seat], column] == CUBES[seat][joint]

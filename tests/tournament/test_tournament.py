@@ -121,7 +121,7 @@ def test_how_good_is_mine(coebl, tmp_path):
     assert "0 cells run, 48 found" in again
     assert again.splitlines()[-1] == said.splitlines()[-1]
     _, full, _ = coebl(*QUICK, "--details")
-    for column in columns_of(general=False):
+    for column in columns_of(general=False, names={}):
         explained = f"{column.header}: {column.meaning}" if column.header != "learner" else "learner"
         assert explained in " ".join(full.split())
     _, same, _ = coebl("run", "out/study.toml", "--out", "out")  # it is an ordinary study

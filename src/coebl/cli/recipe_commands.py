@@ -110,7 +110,8 @@ def tournament_command(
 
 def _print_standings(finished: outcome.Finished, details: bool) -> None:
     """Print the ranking and the sentences about it; with details, all columns and their meanings."""
-    columns = [column for column in outcome.columns_of(finished.standings.general) if details or column.brief]
+    columns = outcome.columns_of(finished.standings.general, finished.names)
+    columns = [column for column in columns if details or column.brief]
     header = [column.header for column in columns]
     rows = [dict(zip(header, row, strict=True)) for row in outcome.table_of(finished.standings, columns)]
     print_table(rows, right={*header} - {"95 %", "learner", "kind"}, wrap=["learner"])

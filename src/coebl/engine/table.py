@@ -86,7 +86,7 @@ def deal(game: AnyGame, seeds: Sequence[int], backend: Backend = CPU) -> AnyGame
 def _view(game: AnyGame, number: int) -> Floats | None:
     """Return the payoffs of a seat, from its point of view and in its units, if the game has a matrix."""
     view = None if isinstance(game, DriftingGame) else getattr(game, "own_view", None)
-    return None if view is None else Units.of(game, number).seen(view(game.seats[number]).payoff)
+    return None if view is None else Units.of(game, number).seen(view(game.seats[number]))
 
 
 def seat_at(

@@ -276,7 +276,7 @@ def _play_again(
     result = simulate(match, seeds, record="last", metrics=[metric], keep=["policies"])
     place = ("row", "column").index(seat)
     policies, others = result.kept["policies"][:: 1 if place == 0 else -1]  # (rounds, runs, actions)
-    payoff, width = game.own_view(seat).payoff, game.payoff_range[1] - game.payoff_range[0]
+    payoff, width = game.own_view(seat), game.payoff_range[1] - game.payoff_range[0]
     value = game.value if place == 0 else -game.value
     earned = others @ payoff.T  # by action: (rounds, runs, actions)
     before = earned.cumsum(axis=0) - earned

@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,13 +28,6 @@ SeatName = Literal["row", "column"]
 SEATS: tuple[SeatName, SeatName] = ("row", "column")
 
 _SHOWN = 12  # rows, columns or joint actions in the printed table
-
-
-class View(NamedTuple):
-    """The payoffs of a game as one seat sees them."""
-
-    payoff: Floats  # (actions, opponent's actions), to the player in the seat
-    payoff_range: PayoffRange
 
 
 @runtime_checkable
@@ -159,10 +152,10 @@ class TableGame(NamedGame, Interchange):
 
     # Both have seats, payoffs, labels and ranges, some of them as properties.
 
-    def own_view(self: Any, seat: str) -> View:
+    def own_view(self: Any, seat: str) -> Floats:
         """Return the payoffs of the player in a seat, such as "row": (its actions, joint actions of the others).
 
-        >>> Game([[3, 0, 5], [1, 2, 4]]).own_view("column").payoff
+        >>> Game([[3, 0, 5], [1, 2, 4]]).own_view("column")
         array([[-3., -1.],
                [ 0., -2.],
                [-5., -4.]])
@@ -171,7 +164,7 @@ class TableGame(NamedGame, Interchange):
             raise InputError(f"seat is {shorten(seat)}; accepted: {', '.join(self.seats)}.")
         number = self.seats.index(seat)
         own = np.moveaxis(self.payoffs[number], number, 0)
-        return View(np.ascontiguousarray(own.reshape(len(own), -1)), self.ranges[number])
+        return np.ascontiguousarray(own.reshape(len(own), -1))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the game to a file whose path ends with .json or .nfg, or .csv or .npy for a matrix."""
@@ -268,9 +261,9 @@ class Game(ZeroSumGame, TableGame):
         self.payoff_range = known_range(payoff_range, self.payoff)
         self.spec = spec
 
-    def own_view(self, seat: str) -> View:
+    def own_view(self, seat: str) -> Floats:
         """Return the payoffs of the player in a seat, as `TableGame` does; for the row player, the matrix itself."""
-        return View(self.payoff, self.payoff_range) if seat == "row" else super().own_view(seat)
+        return self.payoff if seat == "row" else super().own_view(seat)
 
     @property
     def payoffs(self) -> tuple[Floats, ...]:

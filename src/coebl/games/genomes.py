@@ -117,7 +117,7 @@ class GenomeGame(ZeroSumGame):
 
     def _against(self, seat: int, policy: Floats) -> Floats:
         """Return the payoff of each genome of a seat against the opponent's policy: (..., 2^n)."""
-        matrix: Floats = np.asarray(self._listed.own_view(SEATS[seat]).payoff.T, like=policy)
+        matrix: Floats = np.asarray(self._listed.own_view(SEATS[seat]).T, like=policy)
         return times(_probabilities(policy), matrix, self.einsum)
 
     # The interface of metrics, learners and searches

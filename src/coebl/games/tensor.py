@@ -125,7 +125,7 @@ class TensorGame(TableGame):
         """
         from coebl.solver import solve_matrix  # imports Numba
 
-        return solve_matrix(self.own_view(seat).payoff)
+        return solve_matrix(self.own_view(seat))
 
     def against(self, seat: int, strategies: Sequence[Floats]) -> Floats:
         """Return the mean payoff of each action of a player against the strategies of the others: (actions,).

@@ -272,7 +272,7 @@ class Outcomes:
         return mean
 
     def _view(self, seat: int) -> Floats:
-        payoff: Floats = np.asarray(self._game.own_view(self._game.seats[seat]).payoff, like=self._policies[0])
+        payoff: Floats = np.asarray(self._game.own_view(self._game.seats[seat]), like=self._policies[0])
         return payoff
 
     def _joint(self, seat: int) -> Ints:

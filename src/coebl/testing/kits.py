@@ -183,12 +183,12 @@ def _equilibrium(game: Game) -> None:
 def _security(game: TensorGame) -> None:
     for seat in game.seats:
         view, solution = game.own_view(seat), game.security(seat)
-        gap = (solution.value - (solution.row @ view.payoff).min()) / (np.ptp(view.payoff) or 1.0)
+        gap = (solution.value - (solution.row @ view).min()) / (np.ptp(view) or 1.0)
         demand(abs(gap) <= 1e-8, f"the security strategy of {seat} has a gap of {gap:.1e}")
 
 
 def _zero_sum(game: Game) -> None:
-    row, column = (game.own_view(name).payoff for name in SEATS)
+    row, column = (game.own_view(name) for name in SEATS)
     demand(np.array_equal(row, 0.0 - column.T), "what one player wins the other does not lose")
 
 

@@ -55,7 +55,7 @@ _SHARE = "in % of the payoff range per round"
 _ALSO_ON_PAGE = ("self, %", "microseconds")
 
 
-def columns_of(general: bool) -> list[Column]:
+def columns_of(general: bool, names: Mapping[str, str]) -> list[Column]:
     """Return the columns of the standings; in games that are not zero-sum, no learner wins what another loses."""
     earned, lost = ("payoff, %", "swap regret, %") if general else ("advantage, %", "worst, %")
     copies = "its own payoff above the mean of all learners, among copies of each learner in all other seats"
@@ -72,7 +72,7 @@ def columns_of(general: bool) -> list[Column]:
     columns = [
         Column("rank", lambda entry: str(entry.rank), f"by {earned.partition(',')[0]}", brief=True),
         Column("95 %", lambda entry: f"{entry.rank_low} to {entry.rank_high}", "of the resampled ranks", brief=True),
-        Column("learner", lambda entry: entry.learner, brief=True),
+        Column("learner", lambda entry: names[entry.learner], brief=True),
         Column("kind", lambda entry: entry.kind, "how much a learner sees", brief=True),
         Column(earned, lambda entry: _signed(entry.advantage), f"{advantage}, {_SHARE}", brief=True),
         Column("rank in kind", in_kind(lambda entry: f"{entry.kind_rank} of {entry.kind_size}"), among),
@@ -99,27 +99,20 @@ def table_of(ranking: Standings, columns: Iterable[Column]) -> list[list[str]]:
     return [[printable(column.text(entry).replace("\u00a0", " ")) for column in chosen] for entry in ranking.standings]
 
 
-def named(ranking: Standings, names: Mapping[str, str]) -> Standings:
-    """Return the standings with these names in place of specs."""
-    return replace(
-        ranking,
-        standings=[replace(entry, learner=names[entry.learner]) for entry in ranking.standings],
-        cycles=[cycle.named(names) for cycle in ranking.cycles],
-    )
-
-
 # Sentences
 
 
-def sentences(ranking: Standings, learners: Collection[str] = ()) -> list[str]:
+def sentences(ranking: Standings, names: Mapping[str, str], learners: Collection[str] = ()) -> list[str]:
     """Return the results in words: the places of these learners, the leaders of each kind, and the cycles."""
-    lines = [_place(ranking, entry) for entry in ranking.standings if entry.learner in learners]
-    lines.append(_leaders(ranking))
+    lines = [_place(ranking, entry, names) for entry in ranking.standings if entry.learner in learners]
+    lines.append(_leaders(ranking, names))
     on_games = f"; on single games, {len(ranking.cycles_by_game)} of {len(ranking.games)} have cycles"
     if ranking.general:
         lines.append("There is no ranking head to head: in these games, one learner does not earn what another loses.")
     elif ranking.cycles:
-        chains = "; ".join(_chain(cycle.example, len(cycle.members)) for cycle in ranking.cycles)
+        chains = "; ".join(
+            _chain([names[spec] for spec in cycle.example], len(cycle.members)) for cycle in ranking.cycles
+        )
         lines.append(f"Over all games there are cycles, after Holm: {chains}{on_games}.")
     else:
         lines.append(f"Over all games there is no cycle of learners that beat each other, after Holm{on_games}.")
@@ -128,29 +121,29 @@ def sentences(ranking: Standings, learners: Collection[str] = ()) -> list[str]:
     return [*lines, *(f"{sentence}." for sentence in ranking.missing)]
 
 
-def _leaders(ranking: Standings) -> str:
+def _leaders(ranking: Standings, names: Mapping[str, str]) -> str:
     groups = {kind: [row for row in ranking.standings if row.kind == kind] for kind in kinds_in(ranking.standings)}
     safest = [min(entries, key=lambda entry: entry.regret.mean) for entries in groups.values()]
-    holds = ", ".join(f"{entry.learner} ({_share(entry.regret)} %)" for entry in safest)
+    holds = ", ".join(f"{names[entry.learner]} ({_share(entry.regret)} %)" for entry in safest)
     what, measure = ("payoff", "swap regret") if ranking.general else ("advantage", "worst-case regret")
     regret = f"least {measure}{' of each kind' * (len(groups) > 1)}: {holds}."
     leads = [
-        f"{entry.learner} among {_PLURAL[kind]} ({100 * entry.kind_advantage.mean:+.2f} %)"
+        f"{names[entry.learner]} among {_PLURAL[kind]} ({100 * entry.kind_advantage.mean:+.2f} %)"
         for kind, entries in groups.items()
         for entry in entries
         if entry.kind_rank == 1 and entry.kind_advantage is not None
     ]
     if not leads:  # each is the only one of its kind
         first = ranking.standings[0]
-        return f"Largest {what}: {first.learner} ({100 * first.advantage.mean:+.2f} %); {regret}"
+        return f"Largest {what}: {names[first.learner]} ({100 * first.advantage.mean:+.2f} %); {regret}"
     over = "above the mean of its kind" if ranking.general else "over its own kind"
     return f"Largest {what} {over}: {', '.join(leads)}; {regret}"
 
 
-def _place(ranking: Standings, entry: Standing) -> str:
+def _place(ranking: Standings, entry: Standing, names: Mapping[str, str]) -> str:
     kind = _PLURAL[entry.kind]
     among = "" if entry.kind_rank is None else f", {entry.kind_rank} of {entry.kind_size} among {kind}"
-    place = f"{entry.learner} is {entry.rank} of {len(ranking.standings)}"
+    place = f"{names[entry.learner]} is {entry.rank} of {len(ranking.standings)}"
     place += f" (95 %: {entry.rank_low} to {entry.rank_high}){among}"
     if ranking.general:
         return (
@@ -175,7 +168,8 @@ def _chain(example: Sequence[str], members: int) -> str:
 class Finished:
     """The standings of a tournament, in numbers, words and files."""
 
-    standings: Standings  # with names that distinguish the learners
+    standings: Standings
+    names: dict[str, str]  # of the learners, by their specs
     sentences: list[str]
     files: Path  # their folder
 
@@ -188,8 +182,7 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterab
     own = [entry.learner for entry in ranked.standings if entry.learner in subjects]
     apart = LEARNERS.disambiguate(entry.learner for entry in ranked.standings)
     files = write_standings(ranked, folder, about_run(suite, results, command), own, known_to(results))
-    shown = named(ranked, apart)
-    return Finished(shown, sentences(shown, [apart[learner] for learner in own]), files)
+    return Finished(ranked, apart, sentences(ranked, apart, own), files)
 
 
 def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
@@ -214,14 +207,14 @@ def write_standings(
     write_table([_duel(duel) for duel in ranking.duels], target / "head-to-head", folder)
     save(plot_standings(ranking, known, own), target, "figure", ("svg", "png"), folder)
     titles = learner_titles([entry.learner for entry in ranking.standings], known)
-    shown = named(ranking, titles)
-    columns = [column for column in columns_of(ranking.general) if column.brief or column.header in _ALSO_ON_PAGE]
+    columns = columns_of(ranking.general, titles)
+    columns = [column for column in columns if column.brief or column.header in _ALSO_ON_PAGE]
     meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns if column.meaning)
     page: dict[str, Any] = {
         "answer": f"{finding(ranking, titles)}.",
         "header": [column.header[:1].upper() + column.header[1:] for column in columns],
-        "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(shown, columns)],
-        "sentences": sentences(shown, [titles[learner] for learner in own]),
+        "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(ranking, columns)],
+        "sentences": sentences(ranking, titles, own),
         "legend": f"{meanings}. Intervals of means are Student's over games; "
         f"ranks are by {ranking.resamples} resamples.",
     }

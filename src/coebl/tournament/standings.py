@@ -183,10 +183,6 @@ class Cycle:
     members: tuple[str, ...]
     example: tuple[str, ...]  # a shortest cycle: each beats the next, and the last the first
 
-    def named(self, names: Mapping[str, str]) -> Cycle:
-        """Return the cycle with these names in place of specs."""
-        return Cycle(tuple(map(names.__getitem__, self.members)), tuple(map(names.__getitem__, self.example)))
-
 
 def beaten(duels: Sequence[Pairing], game: str = ALL_GAMES) -> dict[str, list[str]]:
     """Return the learners that each learner beats on a game, after the correction."""
