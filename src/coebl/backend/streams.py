@@ -5,8 +5,8 @@ batch, and nature's numbers are the same for all players. Noise and uniform numb
 the sequence of a generator does not depend on how it is cut, so neither does any result.
 
 Normal numbers are drawn as they are needed, by a kernel (`kernels.normals`): equal to NumPy's to the last bit, in a
-quarter of the time. Its tables are those of NumPy's ziggurat, which Numba contains too: if another version of NumPy drew
-other normal numbers (NEP 19), those of the learners would stay the same.
+quarter of the time. Its tables are those of NumPy's ziggurat, which Numba contains too: if another version of NumPy
+drew other normal numbers (NEP 19), those of the learners would stay the same.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from coebl.naming import NOTHING, Known, known_to, learner_titles
 from coebl.plots import save
 from coebl.study import Results, Study
 from coebl.tournament.figures import finding, plot_standings, plot_trial
-from coebl.tournament.standings import Standing, Standings, kinds_in, measure, payoff_width, standings
+from coebl.tournament.standings import Cycle, Standing, Standings, kinds_in, measure, payoff_width, standings
 from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import Suite, opponents_of, shortest
 
@@ -110,9 +110,7 @@ def sentences(ranking: Standings, names: Mapping[str, str], learners: Collection
     if ranking.general:
         lines.append("There is no ranking head to head: in these games, one learner does not earn what another loses.")
     elif ranking.cycles:
-        chains = "; ".join(
-            _chain([names[spec] for spec in cycle.example], len(cycle.members)) for cycle in ranking.cycles
-        )
+        chains = "; ".join(_chain(cycle, names) for cycle in ranking.cycles)
         lines.append(f"Over all games there are cycles, after Holm: {chains}{on_games}.")
     else:
         lines.append(f"Over all games there is no cycle of learners that beat each other, after Holm{on_games}.")
@@ -156,8 +154,8 @@ def _place(ranking: Standings, entry: Standing, names: Mapping[str, str]) -> str
     )
 
 
-def _chain(example: Sequence[str], members: int) -> str:
-    more = members - len(example)
+def _chain(cycle: Cycle, names: Mapping[str, str]) -> str:
+    example, more = [names[spec] for spec in cycle.example], len(cycle.members) - len(cycle.example)
     return " beats ".join([*example, example[0]]) + f" (and {more} more learners in cycles with these)" * (more > 0)
 
 
