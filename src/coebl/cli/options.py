@@ -146,7 +146,7 @@ def command_line(context: typer.Context, *left_out: str) -> str:
         if value is True:
             words += option
         else:
-            for item in value if isinstance(value, list) else [value]:
+            for item in value if isinstance(value, list | tuple) else [value]:
                 words += [*option, f"{item:g}" if isinstance(item, float) else str(item)]
     return shlex.join(words)
 
