@@ -446,6 +446,14 @@ def test_a_custom_metric(tmp_path):
         parse_metrics([f"{file}:Nothin"], WIDE, 2)
 
 
+@pytest.mark.parametrize("kind", [bool, np.int8, np.int64])
+def test_sums_of_integers_are_floats_as_kernels_need_them(kind):
+    block = make_block(WIDE, 300, 2, seed=5)
+    sums = RunningSum(2)(block, np.ones((300, 2), kind))
+    assert sums.dtype == np.float64
+    assert (sums[:, 0] == np.arange(1, 301)).all()
+
+
 def test_blocks_out_of_order_or_of_another_batch_are_rejected():
     block = make_block(WIDE, 6, 2, seed=5)
     [metric] = parse_metrics(["regret"], WIDE, 2)

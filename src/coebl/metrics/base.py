@@ -338,6 +338,7 @@ class RunningSum(Blocks):
     def __call__(self, block: Block, terms: Floats) -> Floats:
         """Return the sums of terms, (rounds, runs, ...), up to each round of the block."""
         self.check(block)
+        terms = terms.astype(np.float64, copy=False)  # of integers or truth values too: kernels take nothing else
         if self._total is None:
             self._total = np.zeros_like(terms[:1])
         sums: Floats = block.backend.running_sums(self._total, terms)
