@@ -11,13 +11,13 @@ BY_SIZE = {20: Runtimes((398, 402), 999), 10: Runtimes((98, 102), 999), 40: Runt
 
 
 def test_expected_times_by_size_with_their_slope():
-    ax = plot_scaling({"mine": BY_SIZE}, size="bits")
+    ax = plot_scaling({"mine": BY_SIZE})
     [line] = [line for line in ax.lines if len(line.get_xdata()) == 2]
     np.testing.assert_array_equal(line.get_xdata(), [10, 20])  # without 40, where no run hit
     np.testing.assert_array_equal(line.get_ydata(), [100, 400])
     [label] = [text.get_text() for text in ax.get_legend().get_texts()]
     assert label.startswith("mine: slope 2")
-    assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel()) == ("log", "log", "bits")
+    assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel()) == ("log", "log", "n")
 
 
 def test_a_line_without_a_hit_is_rejected():

@@ -76,7 +76,6 @@ def pairwise(
     units: Mapping[str, float] | None = None,
     family: Families = "all pairings",
     overall: bool = False,
-    signed: bool = True,
 ) -> list[Pairing]:
     """Test each pair of learners for a difference by seed, with all seats pooled.
 
@@ -91,7 +90,6 @@ def pairwise(
         units: by game, the divisor of the numbers.
         family: the tests over which Holm corrects together.
         overall: also test the mean over all games, first and in a separate family.
-        signed: False if the sign of the metric does not show who is ahead.
 
     >>> import polars
     >>> seeds = {"game": "rps", "noise": "none", "rounds": 9, "seed": [0, 1, 2]}
@@ -106,7 +104,7 @@ def pairwise(
     parts: list[pl.DataFrame] = []
     own: set[tuple[Any, ...]] = set()  # the settings in which each learner has a number
     for name in metrics:
-        rows = by_seat(table, name, signed).filter(pl.col("value").is_finite())
+        rows = by_seat(table, name).filter(pl.col("value").is_finite())
         if is_own(name, table.columns):
             found, better = (
                 differences(rows, names, "common opponents"),

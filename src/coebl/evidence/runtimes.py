@@ -18,6 +18,7 @@ from coebl.engine.match import MatchKey
 from coebl.evidence.statistics import LEVEL, Estimate, share_interval
 
 _RESAMPLES = 9_999
+_ENDS = 0.5 - LEVEL / 2, 0.5 + LEVEL / 2  # quantiles at the ends of an interval
 
 
 @dataclass(frozen=True)
@@ -58,27 +59,20 @@ class Runtimes:
         """The rounds of each run: to its hit, or the budget."""
         return np.array([self.budget if time is None else time for time in self.times], np.float64)
 
-    def share(self, level: float = LEVEL) -> Estimate:
-        """Return the share of runs that hit, with Wilson's score interval.
+    def share(self) -> Estimate:
+        """Return the share of runs that hit, with Wilson's score interval."""
+        return share_interval(self.hits, len(self.times))
 
-        Args:
-            level: the level of the interval.
-        """
-        return share_interval(self.hits, len(self.times), level)
-
-    def ert(self, level: float = LEVEL) -> Estimate:
+    def ert(self) -> Estimate:
         """Return the expected running time: all rounds of all runs, divided by the number of hits; possibly infinite.
 
         It is the mean time to a hit if a run that did not hit is repeated. The interval is that of the percentile
         bootstrap over runs, with fixed random numbers.
-
-        Args:
-            level: the level of the interval.
         """
-        low, high = np.quantile(self._resampled(), [0.5 - level / 2, 0.5 + level / 2], method="inverted_cdf")
+        low, high = np.quantile(self._resampled(), _ENDS, method="inverted_cdf")
         sd = float(self.spent.std(ddof=1)) if len(self.times) > 1 else math.nan
         mean = float(self.spent.sum()) / self.hits if self.hits else math.inf
-        return Estimate(mean, low, high, sd, len(self.times), level, "bootstrap")
+        return Estimate(mean, low, high, sd, len(self.times), method="bootstrap")
 
     def quantile(self, share: float) -> int | None:
         """Return the time by which at least this share of the runs has hit; None if fewer hit.
@@ -124,14 +118,13 @@ def time_text(time: float) -> str:
     return f"{time:,.0f}" if math.isfinite(time) else "infinite"
 
 
-def slope(by_size: Mapping[int, Runtimes], level: float = LEVEL) -> Estimate:
+def slope(by_size: Mapping[int, Runtimes]) -> Estimate:
     """Return the slope of the logarithm of the expected running time in that of the size, by least squares.
 
     The interval is that of the percentile bootstrap over the runs of each size.
 
     Args:
         by_size: times by the size of the problem, at least two sizes, with a hit in each.
-        level: the level of the interval.
 
     >>> times = {10: Runtimes((98, 102), 999), 20: Runtimes((398, 402), 999), 40: Runtimes((1590, 1610), 9999)}
     >>> estimate = slope(times)
@@ -151,10 +144,10 @@ def slope(by_size: Mapping[int, Runtimes], level: float = LEVEL) -> Estimate:
     runs = [by_size[size] for size in sorted(by_size)]
     many = fitted(np.stack([each._resampled() for each in runs], axis=-1))
     finite = many[np.isfinite(many)]
-    low, high = np.quantile(finite, [0.5 - level / 2, 0.5 + level / 2])
+    low, high = np.quantile(finite, _ENDS)
     mean = float(fitted(np.array([each.ert().mean for each in runs])))
     count = sum(len(each.times) for each in runs)
-    return Estimate(mean, float(low), float(high), float(finite.std(ddof=1)), count, level, "bootstrap")
+    return Estimate(mean, float(low), float(high), float(finite.std(ddof=1)), count, method="bootstrap")
 
 
 def read_runtimes(frame: pl.DataFrame) -> dict[MatchKey, Runtimes]:

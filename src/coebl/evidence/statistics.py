@@ -136,7 +136,6 @@ def mean_interval(
     level: float = LEVEL,
     method: Method = "student",
     random: np.random.Generator | None = None,
-    resamples: int = _RESAMPLES,
 ) -> Estimate:
     """Return the mean of the samples with a confidence interval.
 
@@ -148,15 +147,12 @@ def mean_interval(
         level: the probability with which the interval should contain the true mean.
         method: "student" or "bootstrap".
         random: a generator, for the bootstrap.
-        resamples: the number of resamples of the bootstrap.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
     2.5 [0.4457, 4.554]
     """
     if method not in ("student", "bootstrap"):
         raise InputError(f'method is {shorten(method)}; accepted: "student" or "bootstrap".')
-    if resamples < 1:
-        raise InputError(f"resamples is {resamples}; accepted: an integer, >= 1.")
     numbers = _check_samples(samples)
     band = Band.of(numbers[None], level)
     mean, low, high, sd = (float(column[0]) for column in (band.mean, band.low, band.high, band.sd))
@@ -167,7 +163,7 @@ def mean_interval(
         if sd > 0:
             from scipy.stats import bootstrap
 
-            options: dict[str, Any] = {"method": "BCa", "n_resamples": resamples, "rng": random}
+            options: dict[str, Any] = {"method": "BCa", "n_resamples": _RESAMPLES, "rng": random}
             options["batch"] = max(1, _AT_A_TIME // len(numbers))
             ends = bootstrap((numbers,), np.mean, confidence_level=level, **options).confidence_interval
             low, high = float(ends.low), float(ends.high)

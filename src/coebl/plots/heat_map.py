@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from coebl.core.arrays import Floats
 from coebl.core.text import decimal_places, number_text, with_minus
 from coebl.evidence.statistics import ALPHA, Band, correct, mean_interval, one_sided_p
-from coebl.naming import Known, known_to, metric_label
+from coebl.naming import known_to, metric_label
 from coebl.plots.curves import Data, read_curve
 from coebl.plots.style import COLUMN, NOTE, blue_orange, canvas, check_some, seeds_text
 
@@ -28,7 +28,6 @@ def plot_heat_map(
     ax: Axes | None = None,
     *,
     alike: Iterable[tuple[str, ...]] = (),
-    known: Known | None = None,
 ) -> Axes:
     """Plot a metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0, orange below.
 
@@ -42,14 +41,12 @@ def plot_heat_map(
         cells: (label of the row, label of the column) to (game, row, column). Missing cells stay blank.
         ax: the axes; by default those of a new figure.
         alike: the matches of other heat maps that share the scale of colours.
-        known: titles of metrics that are not built in; by default those of the results.
 
     >>> from coebl.study import Results
     >>> cells = {("UCB", "UCB"): ("rps", "ucb", "ucb"), ("UCB", "Exp3"): ("rps", "ucb", "exp3")}
     >>> ax = plot_heat_map(Results("results"), "pseudo_regret", cells)
     """
     check_some("cells", cells)
-    known = known_to(data) if known is None else known
     rows, columns = (list(dict.fromkeys(labels)) for labels in zip(*cells, strict=True))
     means = np.full((len(rows), len(columns)), math.nan)
     runs = {match: read_curve(data, metric, match).values[-1] for match in cells.values()}
@@ -64,7 +61,7 @@ def plot_heat_map(
             hatched.add(place)
     others = [read_curve(data, metric, match).values[-1].mean() for match in alike]
     width = max(COLUMN, 1 + 0.85 * len(columns))
-    title = f"{metric_label(metric, known)} after the last round"  # the formula is on a second line
+    title = f"{metric_label(metric, known_to(data))} after the last round"  # the formula is on a second line
     title = title if width == COLUMN else title.replace("\n", " ")
     with canvas(ax, width, 0.9 + 0.26 * len(rows) + 0.15 * title.count("\n")) as ax:
         draw_matrix(ax, means, words, hatched, [*means.ravel(), *others])

@@ -54,9 +54,7 @@ def plot_ecdf(
         return ax
 
 
-def plot_scaling(
-    runs: Mapping[str, Mapping[int, Runtimes]], ax: Axes | None = None, size: str = "n", legend: bool = True
-) -> Axes:
+def plot_scaling(runs: Mapping[str, Mapping[int, Runtimes]], ax: Axes | None = None, legend: bool = True) -> Axes:
     """Plot expected running times by size, both on logarithmic axes, with 95 % bootstrap intervals and slopes.
 
     A size at which no run hit is left out; the line is fitted to the others.
@@ -64,7 +62,6 @@ def plot_scaling(
     Args:
         runs: label to times by size.
         ax: the axes; by default those of a new figure.
-        size: the label of the horizontal axis.
         legend: False if the labels are listed elsewhere.
 
     >>> from coebl.evidence.runtimes import Runtimes
@@ -82,7 +79,7 @@ def plot_scaling(
             ax.errorbar(
                 list(hit), [each.mean for each in ert], ends, marker="o", markersize=3, elinewidth=0.8, label=words
             )
-        ax.set(xscale="log", yscale="log", xlabel=size, ylabel="expected running time")
+        ax.set(xscale="log", yscale="log", xlabel="n", ylabel="expected running time")
         if legend:
             ax.legend(loc="best")
         return ax

@@ -126,13 +126,7 @@ def _end(curve: Curve, cumulative: bool) -> Band:
     return Band.of(curve.values[curve.rounds > curve.rounds[-1] - span].mean(axis=0, keepdims=True))
 
 
-def plot_sweeps(
-    data: Data,
-    metric: str,
-    matches: Iterable[tuple[str, ...]],
-    noise: str | None = None,
-    known: Known | None = None,
-) -> Figure:
+def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noise: str | None = None) -> Figure:
     """Plot a metric against the swept number of every learner that has one: a panel per game, a line per opponent.
 
     The default value is named below its tick, and the title of a panel has the best value with its interval.
@@ -142,7 +136,6 @@ def plot_sweeps(
         metric: the name of the metric.
         matches: the game and the players of each.
         noise: the noise, if matches were played with several.
-        known: titles and colours of learners and metrics that are not built in; by default those of the results.
 
     >>> import polars
     >>> both = {1: ("rps", "coebl:c=1", "ucb"), 8: ("rps", "coebl", "ucb")}
@@ -155,7 +148,7 @@ def plot_sweeps(
     >>> figure.axes[0].get_xlabel()
     'c of COEBL'
     """
-    known = known_to(data) if known is None else known
+    known = known_to(data)
     present = set(matches)
     shown = [
         (sweep, game, lines)
