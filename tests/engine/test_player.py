@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bare_seats import build_seat
 from coebl.core.errors import InputError
 from coebl.engine import Match, Player, simulate
 from coebl.engine.genome_player import GenomePlayer
 from coebl.engine.records import KEPT, Outcome
-from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen, parse_learner
 from player_files import altered

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bare_seats import build_seat
 from coebl.backend import CPU
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.engine.table import Table, build_seat
+from coebl.engine.table import Table
 from coebl.games import Game
 from coebl.learners import LEARNERS, Seen, parse_learner
 from coebl.learners.coebl import Coebl

@@ -10,8 +10,8 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.stats import norm
 
+from bare_seats import build_seat
 from coebl.engine import simulate
-from coebl.engine.table import build_seat
 from coebl.games import Game, parse_game, solve
 from coebl.learners import Seen
 from coebl.learners.exp3 import Exp3IxNeu

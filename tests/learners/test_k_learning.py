@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from bare_seats import build_seat
 from coebl.core.errors import SolveError
 from coebl.engine import Match, simulate
-from coebl.engine.table import build_seat
 from coebl.games.noise import Gaussian
 from coebl.learners import Seen
 from coebl.learners.k_learning import TOLERANCE, EntropicSolver, KLearning

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import coebl.learners
+from bare_seats import build_seat
 from coebl.core.errors import InputError
-from coebl.engine import Match, simulate
-from coebl.engine.table import build_seat
+from coebl.engine import Match, Player, simulate
 from coebl.engine.units import Units
 from coebl.games import Game
 from coebl.games.game import SEATS
@@ -285,7 +285,7 @@ class TestOpponents:
     @pytest.mark.parametrize("make", [Nash, BestResponse])
     def test_learners_that_see_the_game_are_not_seated_where_it_is_unknown(self, make):
         with pytest.raises(InputError, match=rf"^{make.name} sees the true payoffs.*, which is not known in this seat"):
-            make().seated(build_seat(make(), [0], WIDE.shape, None, (-1.0, 1.0)))
+            Player(make(), actions=3, opponent_actions=4)
 
     def test_nash_in_both_seats_and_the_best_response_to_it_is_worth_the_value(self):
         payoff = np.array([[3.0, 0.0], [1.0, 2.0]])  # value 1.5

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coebl.engine.table import build_seat
+from bare_seats import build_seat
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.learners.parts import Tally, exponential_weights, project_kl

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from bare_seats import build_seat
 from coebl import Learner, simulate
 from coebl.core.errors import InputError
-from coebl.engine.table import build_seat
 from coebl.learners.swap_regret import BlumMansour, stationary
 
 

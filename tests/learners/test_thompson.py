@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from coebl.engine.table import build_seat
+from bare_seats import build_seat
 from coebl.learners import Seen, parse_learner
 from coebl.learners.thompson import GaussianProcess, OtsHedge, OtsRm
 from oracles.learners import dense_gaussian_process, rbf

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bare_seats import build_seat
 from coebl.core.specs import split_spec
-from coebl.engine.table import build_seat
 from coebl.learners import LEARNERS, Seen, _template, parse_learner
 from learner_rules import INDEXED, arguments_of, check_every_hyper_parameter, made_twins
 from oracles.evolution import CoeblTwin, KinTwin, StrainTwin

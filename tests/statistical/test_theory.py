@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 
+from bare_seats import build_seat
 from coebl.engine import simulate
-from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen
 from coebl.learners.coebl import Coebl

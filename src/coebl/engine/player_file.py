@@ -12,20 +12,24 @@ import json
 import os
 import secrets
 import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.core.arrays import Floats, machine_memory
+from coebl.core.arrays import Floats, Ints, machine_memory
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.core.files import check_path, read_whole, write_whole
 from coebl.core.modules import load
 from coebl.core.specs import files_in, split_spec, without_folder
 from coebl.engine.state import State
-from coebl.engine.table import Seated, build_seat
+from coebl.engine.table import Seated
 from coebl.engine.units import MOST_ROUNDS, Units
-from coebl.games.spaces import Space
+from coebl.games.game import PayoffRange
+from coebl.games.noise import Gaussian, Noise
+from coebl.games.spaces import Indices, Space
 from coebl.learners import LEARNERS, Learner, parse_learner
 
 _FORMAT = 3  # coebl 0.1 wrote format 1, with the whole history; 2 was never released
@@ -38,6 +42,21 @@ class Saved(NamedTuple):
     content: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
     state: State  # of the learner
+
+
+@dataclass
+class _Contest:
+    """A real contest, as a game in which the player has the only seat; its rewards are observed, not computed."""
+
+    spaces: tuple[Space, ...]  # of the player's actions, and of what it observes of the others
+    ranges: tuple[PayoffRange, ...]
+    noise: Noise
+    seats: tuple[str, ...] = ("row",)
+    name: str = "contest"
+    spec: str | None = None
+
+    def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
+        raise NotImplementedError
 
 
 class Contestant:
@@ -56,9 +75,9 @@ class Contestant:
 
     def _seat_learner(self, state: State | None = None) -> Seated:
         """Start the learner, in the state of an equal player if one is given."""
-        seed, shape = self.seed + (self._restarts << 128), (self._space.width, self._others)
-        seat = build_seat(self.learner, [seed], shape, self.horizon, self._units.seen_range, space=self._space)
-        seated = Seated(self.learner, seat, self._units, [seed])
+        spaces, units = (self._space, Indices(self._others)), self._units
+        contest = _Contest(spaces, (units.payoff_range,), Gaussian(units.noise))
+        seated = Seated(contest, 0, self.learner, [self.seed + (self._restarts << 128)], self.horizon)
         seated.begin_block(1)
         if state is not None:
             seated.restore(state)

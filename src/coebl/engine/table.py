@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import NoReturn
@@ -18,7 +18,6 @@ from coebl.engine.match import Match
 from coebl.engine.state import State, pack, unpack
 from coebl.engine.units import Units
 from coebl.games import AnyGame, DriftingGame
-from coebl.games.spaces import Indices, Space
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
 
@@ -40,43 +39,6 @@ class PolicyError(CoeblError, ValueError):
     """
 
 
-def build_seat(
-    learner: Learner,
-    seeds: Sequence[int],
-    shape: tuple[int, int],
-    horizon: int | None,
-    payoff_range: tuple[float, float],
-    *,
-    number: int = 0,
-    payoff: Floats | None = None,
-    backend: Backend = CPU,
-    space: Space | None = None,
-    answer: Callable[[Floats], Ints] | None = None,
-) -> Seat:
-    """Return a seat that shows a learner what it declares in `sees`; `number` determines its random numbers.
-
-    Range and payoffs are in the learner's units (`Units.seen`).
-    """
-    known = {"opponent"} if answer is None else {"opponent", "game", "policy"}
-    hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight not in known]
-    if payoff is None and hidden:
-        raise InputError(
-            f"{learner} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
-        )
-    return Seat(
-        runs=len(seeds),
-        actions=shape[0],
-        opponent_actions=shape[1],
-        horizon=horizon,
-        payoff_range=payoff_range,
-        random=backend.random(seeds, learner_key(number)),
-        shown_payoff=payoff if "game" in learner.sees else None,
-        backend=backend,
-        space=space,
-        shown_answer=answer if "game" in learner.sees else None,
-    )
-
-
 def deal(game: AnyGame, seeds: Sequence[int], backend: Backend = CPU) -> AnyGame:
     """Return a game as it is played with these seeds: a game of genomes may have a hidden mask for each."""
     dealt: AnyGame = game.dealt(seeds, backend) if hasattr(game, "dealt") else game
@@ -92,19 +54,26 @@ def _view(game: AnyGame, number: int) -> Floats | None:
 def seat_at(
     game: AnyGame, number: int, learner: Learner, seeds: Sequence[int], horizon: int | None, backend: Backend = CPU
 ) -> Seat:
-    """Return a seat of a game. Its opponent plays the joint actions of all others."""
-    widths, answer = [space.width for space in game.spaces], getattr(game, "answer", None)
-    return build_seat(
-        learner,
-        seeds,
-        (widths[number], prod(widths) // widths[number]),
-        horizon,
-        Units.of(game, number).seen_range,
-        number=number,
-        payoff=_view(game, number),
+    """Return a seat of a game that shows a learner what it declares. Its opponent plays the others' joint actions."""
+    widths, payoff, answer = [space.width for space in game.spaces], _view(game, number), getattr(game, "answer", None)
+    known = {"opponent"} if answer is None else {"opponent", "game", "policy"}
+    hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight not in known]
+    if payoff is None and hidden:
+        raise InputError(
+            f"{learner} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
+        )
+    sees_game = "game" in learner.sees
+    return Seat(
+        runs=len(seeds),
+        actions=widths[number],
+        opponent_actions=prod(widths) // widths[number],
+        horizon=horizon,
+        payoff_range=Units.of(game, number).seen_range,
+        random=backend.random(seeds, learner_key(number)),
+        shown_payoff=payoff if sees_game else None,
         backend=backend,
         space=game.spaces[number],
-        answer=None if answer is None else partial(answer, number),
+        shown_answer=partial(answer, number) if sees_game and answer is not None else None,
     )
 
 
@@ -127,29 +96,25 @@ class Seated:
 
     def __init__(
         self,
+        game: AnyGame,
+        number: int,
         learner: Learner,
-        seat: Seat,
-        units: Units,
         seeds: Sequence[int],
-        *,
-        number: int = 0,
-        name: str = "row",
-        payoff: Floats | None = None,
+        horizon: int | None,
+        backend: Backend = CPU,
     ) -> None:
-        self.name = name
-        self.seeds = seeds
-        self.learner = learner
-        self.seat, self.units = seat, units
-        self.shape = seat.runs, seat.actions  # of its policies
+        self.name, self.seeds, self.learner = game.seats[number], seeds, learner
+        self.seat, self.units = seat_at(game, number, learner, seeds, horizon, backend), Units.of(game, number)
+        self.shape = self.seat.runs, self.seat.actions  # of its policies
         self.seconds = 0.0  # of computing time of its learner
-        self._space, self._backend = seat.space or Indices(seat.actions), seat.backend
+        self._space, self._backend = game.spaces[number], backend
         self._against = None  # (opponent's actions, actions), the payoffs, for a learner that sees them
-        if payoff is not None and "payoffs" in learner.sees:
-            self._against = seat.backend.arrays.asarray(payoff).T
+        if "payoffs" in learner.sees:
+            self._against = backend.arrays.asarray(_view(game, number)).T
         ahead = max(_AHEAD, _ROUNDS_AHEAD * self._space.uniforms)
-        self._draws = seat.backend.stream(seeds, actions_key(number), "uniform", fill_uniform, ahead)
+        self._draws = backend.stream(seeds, actions_key(number), "uniform", fill_uniform, ahead)
         try:
-            self.learner = learner.seated(seat)
+            self.learner = learner.seated(self.seat)
         except (Exception, SystemExit) as error:
             self._blame(error, "before the first round")
 
@@ -262,7 +227,7 @@ class Table:
         for number, learner in enumerate(match.players):
             if len(numbers) > 2 and {"opponent", "payoffs"}.isdisjoint(learner.sees):
                 self._others[number] = []  # the joint action is not computed where it is not seen
-        self.seats = [self._seated(number) for number in numbers]
+        self.seats = [Seated(game, seat, match.players[seat], seeds, match.rounds, backend) for seat in numbers]
         facing = [self.seats[others[0]] if len(others) == 1 else None for others in self._others]
         pairs = zip(self.seats, facing, strict=True)
         self._order = sorted(pairs, key=lambda pair: isinstance(pair[0].learner, Responder))  # responders move last
@@ -271,12 +236,6 @@ class Table:
         )
         self._draws = getattr(game, "draws", 1)  # nature's numbers per run and round
         self._playing = 0.0  # seconds, the learners' included
-
-    def _seated(self, number: int) -> Seated:
-        game, learner = self.game, self.match.players[number]
-        seat = seat_at(game, number, learner, self.seeds, self.match.rounds, self.backend)
-        units, name, payoff = Units.of(game, number), game.seats[number], _view(game, number)
-        return Seated(learner, seat, units, self.seeds, number=number, name=name, payoff=payoff)
 
     @property
     def seconds(self) -> dict[str, float]:

@@ -117,10 +117,10 @@ class Breeder:
 class Generation(NamedTuple):
     """The individuals among which a selection chooses, by index: the parents, oldest first, then the new ones.
 
-    >>> from coebl.engine.table import build_seat
+    >>> from coebl import parse_game
+    >>> from coebl.engine.table import seat_at
     >>> from coebl.learners import Coebl
-    >>> seat = build_seat(Coebl(), seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
-    >>> learner = Coebl().seated(seat)
+    >>> learner = Coebl().seated(seat_at(parse_game("random-uniform:3"), 0, Coebl(), seeds=[0, 1], horizon=100))
     >>> generation = Generation(learner.breeder, learner.parents, *learner.breeder.breed(learner.parents))
     >>> learner.selection(generation)  # in either run, the parent, 0, or its child, 1
     array([[1],
