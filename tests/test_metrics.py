@@ -16,7 +16,19 @@ from hypothesis import strategies as st
 from coebl import simulate
 from coebl.core.errors import InputError
 from coebl.games import Game, TensorGame, parse_game
-from coebl.metrics import METRICS, Block, Metric, Outcomes, RunningSum, all_metrics, base, metric_class, parse_metrics
+from coebl.metrics import (
+    METRICS,
+    Block,
+    Mean,
+    Metric,
+    Outcomes,
+    RunningSum,
+    Total,
+    all_metrics,
+    base,
+    metric_class,
+    parse_metrics,
+)
 from oracles.metrics import OF_GENOMES, OF_TENSORS, TWINS
 
 # Not square, not symmetric, of nonzero value. The third column is dominated for the minimiser (by the second), so
@@ -383,6 +395,9 @@ NO_EQUILIBRIUM = (
         (LOSS, "welfare_ratio", "welfare_ratio needs an optimum above 0, but that of loss is -2; use welfare."),
         ("rps", "pseudo-regret", "unknown metric 'pseudo-regret': did you mean 'pseudo_regret'?"),
         ("rps", 3, "a metric is 3; accepted: a name, or a class that extends Metric"),
+        ("rps", type("Odd", (Metric,), {"name": "odd", "better": "more"}), "metric Odd: better is 'more'; accepted: 'l"),
+        ("rps", type("Odd", (Metric,), {"name": "odd", "better": None}), "metric Odd: better is None; accepted: 'low"),
+        ("rps", type("Odd", (Metric,), {}), "metric Odd: it has no name; accepted: a class attribute such as"),
     ],
 )
 def test_a_metric_that_is_not_defined_is_rejected_in_one_line(game, metric, message):
@@ -444,6 +459,21 @@ def test_a_custom_metric(tmp_path):
     assert (given_as_file(block) == 0).all()
     with pytest.raises(InputError, match=r"has no metric 'Nothin': did you mean 'Nothing'\? It has: Nothing\."):
         parse_metrics([f"{file}:Nothin"], WIDE, 2)
+
+
+def test_a_mean_is_a_total_over_the_rounds():
+    """`Mean` sets nothing that depends on its terms, so that a class attribute is what the class says."""
+
+    def terms(self, block):
+        return block.actions[0] == 0
+
+    means, sums = (type("Zeros", (base_class,), {"name": "zeros", "terms": terms}) for base_class in (Mean, Total))
+    assert (means.cumulative, means.better, means.in_payoffs) == (False, "lower", False)
+    block = make_block(WIDE, 7, 2, seed=5)
+    expected = sums(WIDE, 2)(block) / np.arange(1.0, 8.0)[:, None]
+    mean = means(WIDE, 2)
+    cut = [mean(part(block, slice(start, end))) for start, end in ((0, 3), (3, 7))]
+    np.testing.assert_array_equal(np.concatenate(cut), expected)
 
 
 @pytest.mark.parametrize("kind", [bool, np.int8, np.int64])

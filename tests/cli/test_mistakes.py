@@ -76,6 +76,7 @@ MISTAKES = [  # words of the command, part of the line
     ([*PLAY, "--metric", "regrt"], "unknown metric 'regrt': did you mean 'regret'? Accepted: regret, "),
     ([*PLAY, "--metric", "own.py:Mine"], "accepted: a class that extends coebl.metrics.Metric."),
     ([*PLAY, "--metric", "second.py:Regret"], "two metrics are called 'pseudo_regret'; accepted: distinct names"),
+    (["check", "more.py:More"], "more.py:More: better is 'more'; accepted: 'lower' or 'higher'."),
     (["check", "nameless.py:Metric"], "it has no name; accepted: a class attribute such as"),
     ([*PLAY, "--game", "blotto", "--metric", "kl"], "kl needs a unique equilibrium, but blotto has more than one"),
     ([*PLAY, "--save", "rounds.txt"], "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),
@@ -104,6 +105,9 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, message, coebl)
     (tmp_path / "genomes.py").write_text("def payoff(x, y, n: int = 12):\n    return x[..., 0] * y[..., 0]\n")
     (tmp_path / "flat.json").write_text("[1, 2]")
     (tmp_path / "syntax.py").write_text("x = 1\ny = = 2\n")
+    (tmp_path / "more.py").write_text(
+        "from coebl.metrics import Metric\nclass More(Metric):\n    name, better = 'more', 'more'\n"
+    )
     (tmp_path / "nameless.py").write_text("from coebl.metrics import Metric\n")
     (tmp_path / "constant.py").write_text(
         "from coebl.learners.evolution import Mutation\nclass Constant(Mutation):\n    pass\n"

@@ -11,12 +11,13 @@ size of the batch), and over rounds with a `RunningSum`.
 """
 
 from coebl.metrics import measures  # registers the built-in metrics
-from coebl.metrics.base import Block, Metric, Outcomes, RunningSum, Total
+from coebl.metrics.base import Block, Mean, Metric, Outcomes, RunningSum, Total
 from coebl.metrics.registry import METRICS, all_metrics, metric_class, parse_metrics, registered_metric
 
 __all__ = [
     "METRICS",
     "Block",
+    "Mean",
     "Metric",
     "Outcomes",
     "RunningSum",

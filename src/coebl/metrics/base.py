@@ -62,6 +62,13 @@ class Block:
         return int(self.reward.shape[1])
 
     @property
+    def numbers(self) -> Floats:
+        """The number of each round, from 1: (rounds, 1)."""
+        rounds = range(self.first_round, self.first_round + self.rounds)
+        numbers: Floats = np.asarray(rounds, np.float64, like=self.reward)[:, None]
+        return numbers
+
+    @property
     def reward(self) -> Floats:
         """The row player's rewards, as observed: (rounds, runs)."""
         return self.rewards[0]
@@ -371,3 +378,22 @@ class Total(Metric):
 
     def __call__(self, block: Block) -> Floats:
         return self._sum(block, self.terms(block))
+
+
+class Mean(Total):
+    """A metric that is the mean of a term per round. A subclass defines the class attributes and `terms`.
+
+    >>> class Loss(Mean):
+    ...     name = "loss"
+    ...
+    ...     def terms(self, block):
+    ...         return -block.reward
+    >>> from coebl import simulate
+    >>> simulate("rps", "ucb", "exp3", rounds=100, seeds=2, metrics=[Loss]).final("loss").round(2)
+    array([-0.28, -0.44])
+    """
+
+    cumulative = False
+
+    def __call__(self, block: Block) -> Floats:
+        return super().__call__(block) / block.numbers

@@ -15,7 +15,7 @@ import numpy as np
 from coebl.backend import Backend
 from coebl.core.arrays import Floats
 from coebl.games import AnyGame
-from coebl.metrics.base import Block, Blocks, Metric, RunningSum, Total, contiguous
+from coebl.metrics.base import Block, Blocks, Mean, Metric, RunningSum, Total, contiguous
 from coebl.metrics.registry import METRICS
 
 _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.equilibria
@@ -188,7 +188,7 @@ class AverageExploitability(_Gap):
         self._sums = RunningSum(runs), RunningSum(runs)  # per seat
 
     def __call__(self, block: Block) -> Floats:
-        t = _rounds(block)
+        t = block.numbers
         gap: Floats
         if hasattr(block.game, "response"):  # a best response to the mean marginals
             sums = [add_up(block, policy) for add_up, policy in zip(self._sums, block.policies, strict=True)]
@@ -296,24 +296,15 @@ class SwapRegret(Metric):
         return regret
 
 
-class _Mean(Total):
-    """The mean of the terms over the rounds so far."""
-
-    better = "higher"
-    in_payoffs = True
-    cumulative = False
-
-    def __call__(self, block: Block) -> Floats:
-        return super().__call__(block) / _rounds(block)
-
-
 @METRICS.add("payoff")
-class Payoff(_Mean):
+class Payoff(Mean):
     """The mean payoff of the player per round, without noise; payoff:2 for seat 2."""
 
     needs = frozenset({"expected"})
     title = "Payoff"
     definition = "mean over the rounds of x_t' A y_t"
+    better = "higher"
+    in_payoffs = True
     seat = 0
     by_seat = True
 
@@ -322,12 +313,14 @@ class Payoff(_Mean):
 
 
 @METRICS.add("welfare")
-class Welfare(_Mean):
+class Welfare(Mean):
     """The mean payoff of all players together per round, without noise."""
 
     needs = frozenset({"welfare"})
     title = "Welfare"
     definition = "mean over the rounds of the sum over the players of u(a_t, b_t)"
+    better = "higher"
+    in_payoffs = True
 
     def terms(self, block: Block) -> Floats:
         earned: Floats = np.asarray(block.game.welfare, like=block.reward)[tuple(block.actions)]
@@ -440,13 +433,6 @@ class Entropy(Metric):
             bits = block.backend.rel_entr(policy, one) + block.backend.rel_entr(1 - policy, one)
             total = total - bits.mean(axis=-1) / (2 * log(2))
         return total
-
-
-def _rounds(block: Block) -> Floats:
-    """Return the number of each round of a block: (rounds, 1)."""
-    rounds = range(block.first_round, block.first_round + block.rounds)
-    numbers: Floats = np.asarray(rounds, np.float64, like=block.reward)[:, None]
-    return numbers
 
 
 def _modes(policy: Floats) -> Floats:

@@ -16,8 +16,10 @@ from coebl.metrics.base import Metric
 
 def _reason_to_reject(factory: object) -> str | None:
     if isinstance(factory, type) and issubclass(factory, Metric):
-        named = isinstance(getattr(factory, "name", None), str)
-        return None if named else 'it has no name; accepted: a class attribute such as name = "surprise". Add it.'
+        if not isinstance(getattr(factory, "name", None), str):
+            return 'it has no name; accepted: a class attribute such as name = "surprise". Add it.'
+        known = factory.better in ("lower", "higher")
+        return None if known else f"better is {shorten(factory.better)}; accepted: 'lower' or 'higher'."
     return f"this is {shorten(factory)}; accepted: a class that extends coebl.metrics.Metric."
 
 
@@ -44,6 +46,8 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
         elif isinstance(name, str):
             chosen[metric_class(name)] = None
         elif isinstance(name, type) and issubclass(name, Metric):
+            if reason := _reason_to_reject(name):
+                raise InputError(f"metric {name.__name__}: {reason}")
             chosen[name] = None
         else:
             raise InputError(f"a metric is {shorten(name)}; accepted: a name, or a class that extends Metric.")
