@@ -6,7 +6,7 @@ import pytest
 from coebl import simulate
 from coebl.core.errors import InputError
 from coebl.games import FunctionGame, parse_game
-from coebl.metrics import Block, parse_metrics
+from coebl.metrics import Block, Metric, parse_metrics
 from oracles.metrics import OF_GENOMES, atoms
 
 MATRIX = ["regret", "pseudo_regret", "absolute_regret", "regret_magnitude", "absolute_pseudo_regret", "exploitability"]
@@ -124,3 +124,34 @@ def test_all_metrics_of_a_game_of_genomes():
     of_matrices = {"kl", "tv", "external_regret", "column_external_regret", "swap_regret"}
     assert allowed.isdisjoint(of_matrices | {"welfare", "welfare_ratio"})
     assert allowed >= {"regret", "pseudo_regret", "exploitability", "nash_conv", "mode_exploitability", "entropy"}
+
+
+class Support(Metric):
+    name = "support"
+
+    def __call__(self, block):
+        return (block.policies[0] > 0.01).sum(axis=-1)
+
+
+class Earned(Metric):
+    name = "earned"
+
+    def __call__(self, block):
+        return block.reward + 0 * block.outcomes.expected + len(block.policies)
+
+
+class Genes(Support):
+    needs = frozenset({"genomes"})
+
+
+@pytest.mark.parametrize("until", [None, "regret > 1e9"])
+def test_genes_are_not_taken_for_actions(until):
+    """Policies are marginals here, so the probabilities above 0.01 are no support."""
+    game, options = "bigger-number:n=4,space=bits", {"rounds": 3, "seeds": 2, "until": until}
+    with pytest.raises(
+        InputError, match=r"^support reads policies or actions, which are of genes in bigger-number.*; w"
+    ):
+        simulate(game, "uniform", "uniform", metrics=[Support], **options)
+    assert (simulate(game, "uniform", "uniform", metrics=[Genes], **options).final("support") == 4).all()
+    simulate(game, "uniform", "uniform", metrics=[Earned], **options)
+    assert (simulate("rps", "uniform", "uniform", metrics=[Support], **options).final("support") == 3).all()

@@ -320,7 +320,19 @@ TURNED = "is turned into one of NumPy's; call NumPy's functions on it instead"
             set(),
             coincidence,
             "takes every game that it accepts",
-            'in needs: "payoffs", if it reads numbers of actions',
+            "faulty reads policies or actions, which are of genes in bigger-number:n=4,space=bits; write",
+        ),
+        (
+            set(),
+            lambda self, block: (block.policies[0] > 0.01).sum(axis=-1) + 0 * block.reward,
+            "takes every game that it accepts",
+            'write needs = {"payoffs"} in the metric, or {"genomes"} if it is for them.',
+        ),
+        (
+            {"payoffs"},
+            lambda self, block: (lambda row, column: row.max(axis=-1) + column.max(axis=-1))(*block.policies),
+            "takes every game that it accepts",
+            "if it is for two players alone.",
         ),
         (
             set(),
@@ -350,10 +362,6 @@ def test_each_fault_of_a_metric_is_found(needs, compute, point, remedy):
 
 
 def test_a_metric_passes_with_its_needs():
-    assert (
-        "on bigger-number:n=4,space=bits: "
-        in failed_point(check_metric(faulty("f", Metric, __call__=coincidence))).detail
-    )
     check_metric(faulty("sound", Metric, needs={"payoffs"}, __call__=coincidence)).require()
     total = faulty("total", Total, needs={"payoffs"}, terms=lambda self, block: np.asarray(block.reward))
     assert TURNED in failed_point(check_metric(total)).detail

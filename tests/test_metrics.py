@@ -395,7 +395,11 @@ NO_EQUILIBRIUM = (
         (LOSS, "welfare_ratio", "welfare_ratio needs an optimum above 0, but that of loss is -2; use welfare."),
         ("rps", "pseudo-regret", "unknown metric 'pseudo-regret': did you mean 'pseudo_regret'?"),
         ("rps", 3, "a metric is 3; accepted: a name, or a class that extends Metric"),
-        ("rps", type("Odd", (Metric,), {"name": "odd", "better": "more"}), "metric Odd: better is 'more'; accepted: 'l"),
+        (
+            "rps",
+            type("Odd", (Metric,), {"name": "odd", "better": "more"}),
+            "metric Odd: better is 'more'; accepted: 'l",
+        ),
         ("rps", type("Odd", (Metric,), {"name": "odd", "better": None}), "metric Odd: better is None; accepted: 'low"),
         ("rps", type("Odd", (Metric,), {}), "metric Odd: it has no name; accepted: a class attribute such as"),
     ],

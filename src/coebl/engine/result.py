@@ -287,7 +287,7 @@ class Recorder:
         first, to_host = block.first_round, block.backend.to_host
         inside = self._rounds[(self._rounds >= first) & (self._rounds < first + block.rounds)] - first
         for metric in self._metrics:
-            self._recorded[metric.name].append(to_host(metric(block)[inside]))
+            self._recorded[metric.name].append(to_host(metric.measure(block)[inside]))
         if self._counts is not None:
             self._counts = self._counts + _visits(block)
         self._policies = [policy[-1].copy() for policy in block.policies]
@@ -357,7 +357,7 @@ class Ends(Recorder):
         met = to_host(self._condition(block))[:, runs]
         hit = met.any(axis=0)
         last = np.where(hit, met.argmax(axis=0), block.rounds - 1)
-        metrics = {metric.name: to_host(metric(block))[last, runs] for metric in self._metrics}
+        metrics = {metric.name: to_host(metric.measure(block))[last, runs] for metric in self._metrics}
         policies = [to_host(policy)[last, runs] for policy in block.policies]
         self.put(runs, metrics, policies, np.where(hit, block.first_round + last, np.nan))
 

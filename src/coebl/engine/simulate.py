@@ -289,7 +289,7 @@ class _Search:
     def end(self, ends: Ends, ended: Booleans, time: float) -> None:
         """Record the metrics and policies of the runs that have ended, (runs,), and continue with the others."""
         block = self._block()
-        metrics = {metric.name: metric(self.game, len(self.seeds))(block)[0][ended] for metric in self.metrics}
+        metrics = {metric.name: metric(self.game, len(self.seeds)).measure(block)[0][ended] for metric in self.metrics}
         ends.put(self.places[ended], metrics, [policy[0][ended] for policy in block.policies], time)
         kept = np.flatnonzero(~ended)
         self.places, self.seeds = self.places[kept], [self.seeds[run] for run in kept]

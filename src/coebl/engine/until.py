@@ -100,4 +100,4 @@ class Until:
                 [block.game.is_target(seat, action) for seat, action in enumerate(block.actions)]
             )
         metric, holds = metric_class(self.metric)(game, runs), _SIGNS[self.sign]
-        return lambda block: holds(metric(block), self.bound)
+        return lambda block: holds(metric.measure(block), self.bound)

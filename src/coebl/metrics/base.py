@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from inspect import cleandoc, getattr_static
 from math import inf
@@ -29,6 +29,9 @@ _NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, any
     "zero-sum": (("seats",), "one matrix of payoffs for two players"),
     "welfare": (("welfare",), "separate payoffs for each player"),
 }
+_OF_GENOMES: frozenset[Need] = frozenset(
+    {"expected", "response", "mean", "genomes"}
+)  # of metrics that can read genomes
 _MOST_JOINT = 2**21  # the number of joint-action probabilities computed at a time: 16 MiB
 
 
@@ -77,6 +80,28 @@ class Block:
     def outcomes(self) -> Outcomes:
         """The payoffs of the policies and actions, computed once for all metrics."""
         return Outcomes(self)
+
+    def without_genomes(self, metric: str) -> Block:
+        """Return the block of a game of genomes with an error in place of policies and actions."""
+        hidden = _Hidden(f"{metric} reads policies or actions, which are of genes in {self.game.name}")
+        block = replace(self, policies=hidden, actions=hidden)
+        vars(block)["outcomes"] = self.outcomes
+        return block
+
+
+class _Hidden(Sequence[Any]):
+    """The policies or actions of a game of genomes, for a metric that does not declare that it can read them."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, seat: Any) -> Any:
+        raise InputError(
+            f'{self._reason}; write needs = {{"payoffs"}} in the metric, or {{"genomes"}} if it is for them.'
+        )
 
 
 class Metric:
@@ -156,6 +181,14 @@ class Metric:
     def __call__(self, block: Block) -> Floats:
         """Return the metric in every round of the block: (rounds, runs)."""
         raise NotImplementedError
+
+    def measure(self, block: Block) -> Floats:
+        """Call the metric, as a match does: policies and actions of genomes are hidden unless it declares to need them.
+
+        They are probabilities of genes: a metric that takes them for those of actions would return wrong numbers.
+        """
+        declared = _missing(block.game, "genomes") or _OF_GENOMES.intersection(self.needs)
+        return self(block if declared else block.without_genomes(self.name))
 
 
 @cache  # so that the same metric is the same class

@@ -307,10 +307,10 @@ def _points_of_metric(metric: type[Metric]) -> Points:
             if metric.reason_undefined(other.game) is None:
                 try:
                     simulate(other, [0, 1], metrics=[metric])
+                except CoeblError:
+                    raise
                 except Exception as error:
-                    needed = (
-                        'declare the parts of a game that it uses in needs: "payoffs", if it reads numbers of actions'
-                    )
+                    needed = 'declare what it requires of a game in needs: "zero-sum", if it is for two players alone'
                     raise InputError(f"on {game}: {reason_of(error)}; {needed}.") from error
 
     def blocks() -> None:
