@@ -77,6 +77,12 @@ def test_classes_of_one_file_share_a_module_which_is_read_again_if_it_changes(tm
         (TWO_CLASSES, "Tow", r"mine\.py has no shape 'Tow': did you mean 'Two'\? It has: One, Two\.$"),
         ("x = 1\ny = x +", "One", r"mine\.py, line 2: SyntaxError: .*; fix the file"),
         ("x = 1\nraise ValueError('no')", "One", r"mine\.py, line 2: ValueError: no; fix the file"),
+        (
+            "from dataclasses import dataclass\n\nclass Odd:\n    x: list = []\n\ndataclass(Odd)\n",
+            "One",
+            r"mine\.py, line 6: ValueError: mutable default .*; fix the file",
+        ),
+        ("x = 1\neval('3 +')", "One", r"mine\.py, line 2: SyntaxError: .*; fix the file"),
         ("import sys\nsys.exit(0)", "One", r"mine\.py, line 2: SystemExit: 0; fix the file"),
     ],
 )

@@ -90,9 +90,11 @@ def load_file(path: str) -> ModuleType:
         del sys.modules[name]
         if not isinstance(error, (Exception, SystemExit)):  # SystemExit too: a file must not end the program
             raise
-        line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
-        in_file = isinstance(error, SyntaxError) and error.filename == specification.origin
-        detail = error.msg if in_file and isinstance(error, SyntaxError) else error  # its str() repeats file and line
+        frames = traceback.extract_tb(error.__traceback__)
+        line = next((frame.lineno for frame in reversed(frames) if frame.filename == specification.origin), 1)
+        detail: object = error
+        if isinstance(error, SyntaxError) and error.filename == specification.origin:
+            line, detail = error.lineno, error.msg  # its str() repeats file and line
         raise InputError(f"{path}, line {line}: {type(error).__name__}: {detail}; fix the file.") from error
     return module
 
