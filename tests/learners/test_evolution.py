@@ -27,10 +27,12 @@ from coebl.learners.evolution import (
     Generation,
     Inherited,
     Pool,
+    Selection,
     Sparse,
     Student,
 )
 from coebl.learners.evolution.breeding import Breeder, Individuals
+from coebl.metrics import Metric
 from coebl.testing import check_learner
 from coebl.testing.strict import StrictBackend
 
@@ -394,3 +396,48 @@ def test_a_class_that_is_not_an_operator_is_rejected(tmp_path):
     (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
     with pytest.raises(InputError, match=r"this is .*; accepted: a class that extends coebl\S*\.Selection"):
         Coebl(selection=f"{tmp_path / 'mine.py'}:Mine")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (
+            "    pass",
+            r"^Mine has no deviation\(self, seat, count\); write one that returns an array of the shape of count\.",
+        ),
+        (
+            "    width: float = 1.0",
+            r"mine\.py:Mine: the class has fields .* dataclass; write @dataclass\(frozen=True\) above",
+        ),
+        (
+            "    def deviation(self, seat, count):\n        return 1 + count\n"
+            "    def standard(self, seat, number):\n        return seat.random.uniform(number, seat.opponent_actions)",
+            r"^Mine\.standard\(seat, 1\) has the shape \(2, 1, 3\); accepted: \(2, 1, 3, 3\), that is \(runs,",
+        ),
+    ],
+)
+def test_a_mutation_that_lacks_something_names_it(tmp_path, code, message):
+    (tmp_path / "mine.py").write_text(
+        f"from coebl.learners.evolution import Mutation\n\nclass Mine(Mutation):\n{code}\n"
+    )
+    with pytest.raises(InputError, match=message):
+        simulate("rps", f"coebl:mutation={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
+
+
+@pytest.mark.parametrize(
+    ("base", "arguments", "message"),
+    [
+        (Selection, (None,), r"^Bare has no __call__\(self, generation\); write one that returns indices of shape"),
+        (
+            Metric,
+            (None,),
+            r"^Bare has no __call__\(self, block\); write one that returns an array of shape \(rounds, runs",
+        ),
+    ],
+)
+def test_a_class_without_its_method_names_it(base, arguments, message):
+    class Bare(base):
+        def __init__(self): ...
+
+    with pytest.raises(InputError, match=message):
+        Bare()(*arguments)

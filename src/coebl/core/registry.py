@@ -268,6 +268,16 @@ class Component:
         return self.registry.entry_of(own, vars(own).get("name") or own.__name__)
 
 
+def reason_no_dataclass(component: Any) -> str | None:
+    """Return what a class with fields lacks to be a dataclass, in one line; None if it is one, or has no fields."""
+    own = inspect.get_annotations(component).items()
+    named = any(not name.startswith("_") and "ClassVar" not in str(kind) for name, kind in own)
+    if not named or "__dataclass_fields__" in vars(component):
+        return None
+    frozen = "(frozen=True)" * component.__dataclass_params__.frozen
+    return f"the class has fields and is not a dataclass; write @dataclass{frozen} above it."
+
+
 class Registry(Generic[T]):
     """Named factories of one kind, which `coebl list PLURAL` lists."""
 
@@ -297,7 +307,7 @@ class Registry(Generic[T]):
     def _unless_it_extends_the_base(self, factory: object) -> str | None:
         base = self.base
         if base is None or (isinstance(factory, type) and issubclass(factory, base)):
-            return None
+            return reason_no_dataclass(factory) if base is not None and issubclass(base, Component) else None
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
 
     def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[Factory], Factory]:
@@ -470,7 +480,7 @@ class Registry(Generic[T]):
         file, attribute, module = parts.file, parts.attribute, load_file(parts.file)
         factory = getattr(module, attribute, None)
         if factory is None:
-            usable, unfit = self._in_module(module)
+            usable, unfit = self.in_module(module)
             listed = f" It has: {', '.join(usable)}." if usable else ""
             listed += "".join(f" {key} cannot be used: {reason}" for key, reason in list(unfit.items())[:_MOST_UNFIT])
             if not attribute:
@@ -483,7 +493,7 @@ class Registry(Generic[T]):
             self._by_factory[factory] = known  # other processes do not have a name that the file registers
         return known
 
-    def _in_module(self, module: ModuleType) -> tuple[list[str], dict[str, str]]:
+    def in_module(self, module: ModuleType) -> tuple[list[str], dict[str, str]]:
         """Return the names of usable objects in a file, and the reasons why others cannot be used."""
         usable, unfit = [], {}
         for key, value in vars(module).items():

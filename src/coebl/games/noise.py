@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from coebl.core.arrays import Floats
+from coebl.core.errors import undefined
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 
@@ -31,7 +32,7 @@ class Noise(Component):
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         """Return an array of this size with independent, identically distributed numbers from the generator random."""
-        raise NotImplementedError
+        raise undefined(self, "draw(self, random, size)", "an array of this size")
 
     def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:
         """Return the observed reward of each payoff: by default the payoff plus the number of the draw.

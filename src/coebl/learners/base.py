@@ -48,7 +48,7 @@ from numpy.typing import ArrayLike
 from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
-from coebl.core.registry import OTHER_KIND, Component
+from coebl.core.registry import OTHER_KIND, Component, reason_no_dataclass
 from coebl.core.specs import Range
 from coebl.games.spaces import Bits, Space
 from coebl.solver import BatchSolution
@@ -391,9 +391,8 @@ def reason_to_reject(factory: object) -> str | None:
         return f'plays is {shorten(plays)}; accepted: a subset of {", ".join(PLAYS)}, such as {{"bits"}}.'
     if ("policy" in sees) != issubclass(factory, Responder):
         return "only a learner that extends coebl.learners.Responder sees the policy; extend it, or change sees."
-    own = {field for field in inspect.get_annotations(factory) if not field.startswith("_")}
-    if own and "__dataclass_fields__" not in factory.__dict__:
-        return "the class has fields and is not a dataclass; write @dataclass above it."
+    if reason := reason_no_dataclass(factory):
+        return reason
     if set(inspect.signature(factory).parameters) != {field.name for field in fields(factory) if field.init}:
         return "the class has its own __init__; make its arguments fields of a dataclass instead."
     return None

@@ -14,7 +14,7 @@ import numpy as np
 
 from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, undefined
 from coebl.games import AnyGame
 
 Need = Literal["value", "payoffs", "equilibrium", "expected", "response", "mean", "genomes", "zero-sum", "welfare"]
@@ -180,7 +180,7 @@ class Metric:
 
     def __call__(self, block: Block) -> Floats:
         """Return the metric in every round of the block: (rounds, runs)."""
-        raise NotImplementedError
+        raise undefined(self, "__call__(self, block)", "an array of shape (rounds, runs)")
 
     def measure(self, block: Block) -> Floats:
         """Call the metric, as a match does: policies and actions of genomes are hidden unless it declares to need them.
@@ -407,7 +407,7 @@ class Total(Metric):
 
     def terms(self, block: Block) -> Floats:
         """Return the term of each round of the block: (rounds, runs)."""
-        raise NotImplementedError
+        raise undefined(self, "terms(self, block)", "an array of shape (rounds, runs)")
 
     def __call__(self, block: Block) -> Floats:
         return self._sum(block, self.terms(block))

@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.errors import undefined
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.base import PositiveShare, Seat
@@ -36,7 +37,7 @@ class Selection(Component):
 
     def __call__(self, generation: Generation) -> Ints:
         """Return the indices of the survivors, (runs, size), increasing; (1, size) if they are the same in all runs."""
-        raise NotImplementedError
+        raise undefined(self, "__call__(self, generation)", "indices of shape (runs, size)")
 
 
 SELECTIONS = Registry("selection", "selections", base=Selection)
@@ -162,7 +163,7 @@ class Population(Component):
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
         """Return the policy that the seat plays, (runs, m), from policies, (runs, size, m), and the one before."""
-        raise NotImplementedError
+        raise undefined(self, "played(self, seat, before, policies)", "an array of shape (runs, m)")
 
     def rivals(self, seat: Seat) -> Parasites | None:
         """Return the opponent's side of the population in a seat; None if it has none."""

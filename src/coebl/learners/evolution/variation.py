@@ -15,6 +15,7 @@ import numpy as np
 
 from coebl.backend import cos_of_turns, exp, expm1, log1p
 from coebl.core.arrays import Floats
+from coebl.core.errors import InputError, undefined
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.base import Nonnegative, PositiveShare, Seat, Share
@@ -38,7 +39,7 @@ class Mutation(Component):
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:
         """Return the standard deviation of the noise in a seat, from the visits to each pair, count; same shape."""
-        raise NotImplementedError
+        raise undefined(self, "deviation(self, seat, count)", "an array of the shape of count")
 
     def standard(self, seat: Seat, number: int) -> Floats | None:
         """Draw noise of mean 0 and variance 1 from the seat, (runs, number, m, k); None for normal noise."""
@@ -57,6 +58,10 @@ class Mutation(Component):
         drawn = self.standard(seat, number)
         if drawn is None:  # ~ N(centre, deviation²)
             return seat.random.normal(number, seat.actions, seat.opponent_actions, deviation=deviation, mean=centre)
+        shape = seat.runs, number, seat.actions, seat.opponent_actions
+        if drawn.shape != shape:
+            words = f"{type(self).__name__}.standard(seat, {number}) has the shape {drawn.shape}"
+            raise InputError(f"{words}; accepted: {shape}, that is (runs, number, m, k).")
         drawn *= deviation[:, None]  # in place: in large games, memory limits the speed
         return _around(centre, drawn)
 
