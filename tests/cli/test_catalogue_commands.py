@@ -129,6 +129,12 @@ def test_in_a_pipe_a_list_has_a_line_each_and_a_terminal_wraps_it_with_an_indent
     assert wrapped[start + 1].startswith(" " * 10)
 
 
+def test_show_prints_a_sentence_once(coebl):
+    out = " ".join(coebl("show", "swap_regret:2").stdout.split())
+    assert out.count("best swap of each action for another") == 1
+    assert out.count("correlated equilibrium") == 1
+
+
 def test_show_wraps_prose_and_keeps_pseudo_code(coebl, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     shown = coebl("show", "coebl").stdout.splitlines()

@@ -76,6 +76,8 @@ MISTAKES = [  # words of the command, part of the line
     ([*PLAY, "--metric", "regrt"], "unknown metric 'regrt': did you mean 'regret'? Accepted: regret, "),
     ([*PLAY, "--metric", "own.py:Mine"], "accepted: a class that extends coebl.metrics.Metric."),
     ([*PLAY, "--metric", "second.py:Regret"], "two metrics are called 'pseudo_regret'; accepted: distinct names"),
+    (["check", "second.py:regret"], "second.py has no metric 'regret': did you mean 'Regret'? It has: Regret."),
+    (["check", "constant.py:constant"], "constant.py has no mutation 'constant': did you mean 'Constant'? It has: "),
     (["check", "more.py:More"], "more.py:More: better is 'more'; accepted: 'lower' or 'higher'."),
     (["check", "nameless.py:Metric"], "it has no name; accepted: a class attribute such as"),
     ([*PLAY, "--game", "blotto", "--metric", "kl"], "kl needs a unique equilibrium, but blotto has more than one"),

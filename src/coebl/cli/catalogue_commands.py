@@ -135,7 +135,7 @@ def show_command(subject: Subject) -> None:
         metric = metrics.metric_class(subject)
         print(metric.name)
         _print_description(registry.Entry(metric.name, metric))
-        if metric.meaning:
+        if metric.meaning not in " ".join((inspect.getdoc(metric) or "").split()):
             say(metric.meaning)
         say(f"{metric.definition}; {metric.better} is better")
         if metric.signed:
@@ -204,10 +204,15 @@ def _kind_of(subject: str) -> str:
     shown: list[registry.Registry[Any]] = [learners.LEARNERS, games.GAMES, metrics.METRICS]
     found: registry.Registry[Any] | None
     if parts.file:
-        member = getattr(load_file(parts.file), parts.attribute, None)
+        module = load_file(parts.file)
+        member = getattr(module, parts.attribute, None)
         bases: list[tuple[registry.Registry[Any], Any]] = [(metrics.METRICS, metrics.Metric)]
         bases += [(operators, operators.base) for operators in _operators()]
         default = games.GAMES if inspect.isfunction(member) else learners.LEARNERS
+        if member is None:
+            kinds = [*shown, *_operators()]
+            near = (known for known in kinds if nearest(parts.attribute, known.in_module(module)[0]) != ".")
+            _ = next(near, default)[parts.name]  # raises an error that lists what the file has
         found = next((known for known, base in bases if isinstance(member, type) and issubclass(member, base)), default)
     else:
         path = games.GAMES if is_path(subject) else None
