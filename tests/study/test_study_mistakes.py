@@ -1,6 +1,7 @@
 """Mistakes in a study file: messages with the line, the value and what is accepted."""
 
 import pickle
+import tomllib
 
 import pytest
 
@@ -8,7 +9,7 @@ from coebl.core.errors import InputError
 from coebl.study import StudyError, parse_study
 from coebl.study.cell import Cell
 from coebl.study.errors import written
-from coebl.study.studies import key_lines
+from coebl.study.studies import key_lines, line_of
 from study_texts import mistakes_of, with_lines
 
 # Mistakes: the line of BASE to replace, the new line (or several of both), how the mistake begins, and more of it.
@@ -287,6 +288,20 @@ def test_nesting_without_end_does_not_crash(text):
     assert mistake == "study.toml: this TOML cannot be read: it is nested too deep."
 
 
+def lines_by_place(text):
+    lines, places = key_lines(text), {}
+
+    def visit(place, value):
+        if place:
+            places[written(place)] = line_of(lines, place)
+        entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, inner in entries:
+            visit((*place, key), inner)
+
+    visit((), tomllib.loads(text))
+    return places
+
+
 def test_lines_of_keys_in_every_form_that_toml_has():
     text = (
         'a = "x = 1 # no" # b = 2\n'  # 1
@@ -309,9 +324,40 @@ def test_lines_of_keys_in_every_form_that_toml_has():
         "[n]\n"
         "o = 1"  # 19
     )
-    lines = {written(place): line for place, line in key_lines(text).items()}
-    assert lines == {
+    assert lines_by_place(text) == {
         "a": 1, "'q.r'": 2, "'q.r'.s": 2, "t": 3, "v": 6, "d": 9, "d[0]": 10, "d[0][0]": 10, "d[0][1]": 10, "d[1]": 11,
         "d[1].e": 11, "d[1].f": 11, "d[1].f.g": 11, "d[1].f.g[0]": 12, "h": 14, "i": 15, "i.j": 15, "i.j.l": 16,
         "m": 17, "m[0]": 17, "n": 18, "n.o": 19,
     }  # fmt: skip
+
+
+def test_lines_of_tables_in_any_order():
+    text = (
+        "# x, a = 1\r\n"
+        "a.b = 1_000\r\n"  # 2
+        "c = {}\r\n"
+        "a.d = [\r\n"  # 4
+        "['e'],  # a.f = 1\r\n"
+        "{},\r\n"
+        "]\r\n"
+        "[g.h]\r\n"  # 8
+        "[[p]]\r\n"
+        "q.'r' = { s . \"t\" = 1, u.v = '''\r\n"  # 10
+        "w = 2'''}\r\n"
+        "[p.x.y]\r\n"
+        "[g]\r\n"
+        "i = 3\r\n"  # 14
+        "[[p]]\r\n"
+        "q = 4"
+    )
+    assert lines_by_place(text) == {
+        "a": 2, "a.b": 2, "a.d": 4, "a.d[0]": 5, "a.d[0][0]": 5, "a.d[1]": 6, "c": 3, "g": 8, "g.h": 8, "g.i": 14,
+        "p": 9, "p[0]": 9, "p[0].q": 10, "p[0].q.r": 10, "p[0].q.r.s": 10, "p[0].q.r.s.t": 10, "p[0].q.r.u": 10,
+        "p[0].q.r.u.v": 10, "p[0].x": 12, "p[0].x.y": 12, "p[1]": 15, "p[1].q": 16,
+    }  # fmt: skip
+
+
+def test_a_file_with_the_key_that_is_used_for_lines_has_mistakes_without_lines():
+    text = "name = 3\n[match-ups]\n'line of the header' = 1"
+    assert "study.toml, name: this is 3; accepted: letters" in "\n".join(mistakes_of(text))
+    assert set(lines_by_place(text).values()) == {0}

@@ -54,11 +54,14 @@ _TOKEN = re.compile(
     | ' [^']* '
     | \# [^\n]*
     | \n
+    | \{ \s* \}                          # an empty table
     | [\[\]{},=]
-    | [^\s\[\]{},=\#"']+                # bare keys, numbers, dates, true and false
+    | [^\s\[\]{},=\#"'][^\[\]{},=\#"'\n]*  # bare keys, numbers, dates, true and false
     """,
     re.VERBOSE | re.DOTALL,
 )
+_KEY_CONTINUES = re.compile(r"""[ \t]*[.="']""")  # after a part of a key
+_HEADER = "line of the header"
 
 EXAMPLE = resources.files("coebl.study").joinpath("example.toml").read_text("utf-8")
 """The text of a commented study file, which `coebl study new` writes."""
@@ -301,87 +304,61 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 # Lines of mistakes
 
 
-def line_of(lines: Mapping[Place, int], place: Place) -> int:
-    """Return the line of a place, or of the innermost key around it that has one; else 0."""
-    return next((lines[place[:k]] for k in range(len(place), 0, -1) if place[:k] in lines), 0)
+def line_of(lines: Any, place: Place) -> int:
+    """Return the line of a place, or of the innermost key around it that has one; else 0.
+
+    >>> lines = key_lines('a = [\\n  "x",\\n  "y"]\\n[b]\\nc.d = 1\\n[[p]]')
+    >>> [line_of(lines, place) for place in [("a",), ("a", 1), ("b", "c"), ("p", 0), ("p", 0, "q"), ("r",)]]
+    [1, 3, 5, 6, 6, 0]
+    """
+    if not place or place[0] not in lines:
+        return 0
+    key: Any
+    with suppress(LookupError, TypeError):  # a key that is missing
+        for key in place:
+            lines = lines[key + isinstance(lines[0], int) if isinstance(lines, list) else key]
+    return _first_line(lines)
 
 
-def key_lines(text: str) -> dict[Place, int]:
-    """Return the line of every key and of every element of an array in a TOML text, which tomllib does not report.
+def _first_line(lines: Any) -> int:
+    if isinstance(lines, int):
+        return lines
+    return _first_line(lines[0]) if isinstance(lines, list) else min(map(_first_line, lines.values()), default=0)
+
+
+def key_lines(text: str) -> dict[str, Any]:
+    """Return the contents of a TOML text with the line of each value in its place, as tomllib reports no lines.
+
+    An array begins with its own line. A table that has a header has the line of the header under the key `_HEADER`.
 
     >>> key_lines('a = [\\n  "x",\\n  "y"]\\n[b]\\nc.d = 1')
-    {('a',): 1, ('a', 0): 2, ('a', 1): 3, ('b',): 4, ('b', 'c'): 5, ('b', 'c', 'd'): 5}
-    >>> key_lines("[[p]]\\nx = 1\\n[[p]]\\n[p.q]")
-    {('p',): 1, ('p', 0): 1, ('p', 0, 'x'): 2, ('p', 1): 3, ('p', 1, 'q'): 4}
+    {'a': [1, 2, 3], 'b': {'line of the header': 4, 'c': {'d': 5}}}
     """
-    lines: dict[Place, int] = {}
-    tables: dict[Place, int] = {}  # the index of the last table in every array of tables
-    tokens: list[tuple[str, int]] = []  # with their lines, in reverse order
-    line = 1
-    for match in _TOKEN.finditer(text):
-        if not match[0].startswith("#"):
-            tokens.append((match[0], line))
-        line += match[0].count("\n")  # every line break is a token or inside one
-    tokens.reverse()
+    line, depth, side = 1, 0, "key"
 
-    def ahead(*characters: str) -> bool:
-        return not tokens or tokens[-1][0] in characters
+    def numbered(token: re.Match[str]) -> str:
+        nonlocal line, depth, side
+        word, start = token[0], line
+        line += word.count("\n")  # every line break is a token or inside one
+        if word[0] == "#":
+            return ""
+        if word == "\n" and not depth:
+            before, side = side, "key"
+            return f"\n{_HEADER!r} = {start}\n" if before == "header" else word
+        if side == "key":
+            side = {"[": "header", "=": "value"}.get(word, side)
+        elif side == "value":
+            depth += (word in "[{") - (word in "]}")
+            if word == "[":
+                return f"[{start}, "
+            if word not in ("{", "}", "]", ",", "=", "\n") and not _KEY_CONTINUES.match(text, token.end()):
+                return str(start)
+        return word
 
-    def read_names(end: str) -> list[str]:
-        key = ""
-        while not ahead(end):
-            token, _ = tokens.pop()
-            key += "" if token in "[]" else token
-        del tokens[-1:]
-        names = []
-        inner: Any = tomllib.loads(f"{key} = 0")  # parses quotes, escapes and dots
-        while isinstance(inner, dict):
-            [(name, inner)] = inner.items()
-            names.append(name)
-        return names
-
-    def read_assignment(place: Place) -> None:
-        line = tokens[-1][1]
-        for name in read_names("="):
-            place = (*place, name)
-            lines.setdefault(place, line)
-        read_value(place)
-
-    def read_value(place: Place) -> None:
-        if not ahead("[", "{"):
-            while not ahead(",", "]", "}", "\n"):  # a date may be two tokens
-                tokens.pop()
-            return
-        opening, index = tokens.pop()[0], 0
-        while not ahead("]", "}"):
-            if ahead(",", "\n"):
-                tokens.pop()
-            elif opening == "{":
-                read_assignment(place)
-            else:
-                lines[*place, index] = tokens[-1][1]
-                read_value((*place, index))
-                index += 1
-        del tokens[-1:]
-
-    table: Place = ()
-    while tokens:
-        if ahead("\n"):
-            tokens.pop()
-        elif not ahead("["):
-            read_assignment(table)
-        else:
-            _, line = tokens.pop()
-            array, names, table = ahead("["), read_names("\n"), ()
-            for number, name in enumerate(names, 1):
-                table = (*table, name)
-                lines.setdefault(table, line)
-                if array and number == len(names):
-                    tables[table] = tables.get(table, -1) + 1
-                if table in tables:
-                    table = (*table, tables[table])
-                    lines.setdefault(table, line)
-    return lines
+    try:
+        return tomllib.loads(_TOKEN.sub(numbered, f"{text}\n"))
+    except tomllib.TOMLDecodeError:  # the text has the key `_HEADER` itself
+        return {}
 
 
 # Kept text and files
