@@ -17,7 +17,6 @@ import numpy as np
 from coebl.backend.streams import AHEAD, BatchRandom, Fill, Stream, generator
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError, shorten
-from coebl.games.game import AnyGame
 from coebl.games.spaces import Space
 from coebl.kernels import elementary
 from coebl.solver import BatchSolution, Maximin
@@ -201,10 +200,6 @@ class Backend:
     def draw(self, space: Space, policy: Any, uniform: Any) -> Any:
         """Return an action per run, as `Space.draw`."""
         return space.draw(policy, uniform)
-
-    def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
-        """Return `game.rewards`, for arrays on this device."""
-        return game.rewards
 
     def runs_that_fit(self, play: Callable[[int], None]) -> str:
         """Return the number of runs that fit into the memory of the device, as text. play(runs) plays one round."""

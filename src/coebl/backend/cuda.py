@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from copy import copy
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -20,11 +19,10 @@ import numpy as np
 
 from coebl.backend.base import Backend, Device, Shape, Solver, Ties, is_out_of_memory
 from coebl.backend.streams import check_spread, seed_sequence
-from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.core.text import one_line
-from coebl.games.game import AnyGame, Game
 from coebl.games.spaces import Indices, Space
 
 _LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came with it
@@ -144,12 +142,6 @@ class CudaBackend(Backend):
         numbers = np.int64(runs), np.int64(actions), np.int64(uniform.strides[0] // 8)
         _launch(_kernel("first_above"), runs, policy, uniform, *numbers, out)
         return out
-
-    def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
-        if isinstance(game, Game):
-            game = copy(game)
-            game.payoff = self.arrays.asarray(game.payoff)
-        return game.rewards
 
     def runs_that_fit(self, play: Callable[[int], None]) -> str:
 

@@ -17,7 +17,7 @@ from coebl.core.errors import CoeblError, InputError, UserCodeError, shorten, wh
 from coebl.engine.match import Match
 from coebl.engine.state import State, pack, unpack
 from coebl.engine.units import Units
-from coebl.games import AnyGame, DriftingGame
+from coebl.games import AnyGame, DriftingGame, Game
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
 
@@ -251,7 +251,7 @@ class Table:
         """Play `length` rounds, starting with round `first`."""
         started = time.perf_counter()
         game = self.game.at(first) if isinstance(self.game, DriftingGame) else self.game
-        rewards_of = self.backend.rewards_of(game)
+        rewards_of = (game.placed(self.backend) if isinstance(game, Game) else game).rewards
         for seated in self.seats:
             seated.begin_block(length)
         played = 0

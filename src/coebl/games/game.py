@@ -94,6 +94,11 @@ class NamedGame:
         vars(changed).update(changes)
         return changed
 
+    def placed(self, backend: Any) -> Self:
+        """Return the game with its arrays on the device of a backend, for `rewards`."""
+        arrays = {name: part for name, part in vars(self).items() if isinstance(part, np.ndarray)}
+        return self._with(**{name: backend.arrays.asarray(array) for name, array in arrays.items()})
+
     def _content(self) -> tuple[Any, ...]:
         """Return the parts by which games are compared: all but their names."""
         raise NotImplementedError

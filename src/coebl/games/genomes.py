@@ -219,11 +219,8 @@ class GenomeGame(ZeroSumGame):
             game = self.masked(*np.stack(drawn, axis=1))
         if backend is None:
             return game
-        arrays: dict[str, Any] = {
-            key: backend.arrays.asarray(array) for key, array in vars(game).items() if isinstance(array, np.ndarray)
-        }
         masks = None if game.masks is None else tuple(map(backend.arrays.asarray, game.masks))
-        return game._with(masks=masks, einsum=backend.einsum, _on_cpu=self, **arrays)
+        return game.placed(backend)._with(masks=masks, einsum=backend.einsum, _on_cpu=self)
 
     def masked(self, row: ArrayLike, column: ArrayLike) -> Self:
         """Return the game g(x xor row, y xor column). The masks row and column are n bits, or (runs, n)."""

@@ -9,15 +9,12 @@ too, unless it calls one of the few functions that CuPy lacks. On a `StrictBacke
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from coebl.backend import Backend
-from coebl.core.arrays import Floats, Ints
-from coebl.games import AnyGame, Game
 
 # fmt: off
 _METHODS = frozenset({
@@ -205,9 +202,3 @@ class StrictBackend(Backend):
 
     def solve_positive(self, matrices: Any, right: Any) -> Any:
         return to_strict(super().solve_positive(_plain(matrices), _plain(right)))
-
-    def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
-        if isinstance(game, Game):
-            game = copy(game)
-            game.payoff = to_strict(game.payoff.copy())
-        return game.rewards
