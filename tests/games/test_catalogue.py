@@ -91,12 +91,31 @@ def test_every_summary_is_one_sentence_that_fits_a_line(entry):
     assert len(entry.factory.__doc__.strip().splitlines()) > 2  # and more text follows
 
 
+def stated_value(docstring):
+    """Return the first number that a docstring states as the value; None if it states none."""
+    found = re.search(r"\bValue\s+(-?\d[\d.]*(?:/\d+)?)[;,.](?:\s|$)", docstring)
+    return float(Fraction(found[1])) if found else None
+
+
+@pytest.mark.parametrize(
+    ("docstring", "value"),
+    [
+        ("Value -1/18; x = y.", -1 / 18),
+        ("Karlin (1959), whose game has n = 3. Value\n    14/9, x = y.", 14 / 9),
+        ("A matrix. Value 0.5.", 0.5),
+        ("Value 1 / sum(1/w); x = y.", None),
+        ("Value 1/n; x = y.", None),
+    ],
+)
+def test_a_value_is_found_anywhere_in_a_docstring(docstring, value):
+    assert stated_value(docstring) == value
+
+
 def stated_values():
     """Yield the examples of games whose docstring states a number as the value, with that number."""
     for entry in GAMES:
-        found = re.findall(r"^ *(?:\[\[.*\. )?Value (-?[\d.]+(?:/\d+)?)(?=[;,.] |[;,.]$)", entry.factory.__doc__, re.M)
-        if found:
-            yield pytest.param(entry.example, float(Fraction(found[0])), id=entry.name)
+        if (value := stated_value(entry.factory.__doc__)) is not None:
+            yield pytest.param(entry.example, value, id=entry.name)
 
 
 @pytest.mark.parametrize(("spec", "value"), list(stated_values()))
