@@ -78,7 +78,11 @@ def test_runs_are_the_same_on_a_cpu_of_2008():
     content, here = json.loads(old.stdout), libraries()
     assert content["switched"] == []
     assert {name for name in here if content["libraries"][name] == here[name]} == set()  # else nothing was switched off
-    assert content["digests"] == digests()
+    differing = [spec for spec, found in digests().items() if content["digests"][spec] != found]
+    assert not differing, (
+        f"{differing}: the bits depend on the CPU. Take exp and log from coebl.backend, and softmax from "
+        "coebl.learners.parts; write powers as products and roots; sum with seat.einsum, not @"
+    )
 
 
 if __name__ == "__main__":
