@@ -72,7 +72,7 @@ def libraries():
     }
 
 
-def test_runs_are_the_same_on_a_cpu_of_2008():
+def test_every_run_is_the_same_on_a_cpu_of_2008():
     command = [sys.executable, "-W", "ignore", __file__]
     old = subprocess.run(command, env=os.environ | OLD, capture_output=True, text=True, check=True)
     content, here = json.loads(old.stdout), libraries()

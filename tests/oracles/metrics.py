@@ -146,11 +146,8 @@ def as_tensors(twin, seat=0):
 
 
 TWINS = {
-    "external_regret": as_tensors(external_regret_of),
     "column_external_regret": as_tensors(external_regret_of, seat=1),
-    "nash_conv": as_tensors(nash_conv_of),
-    "swap_regret": as_tensors(swap_regret_of),
-    "payoff": as_tensors(payoff_of),
+    **{name: as_tensors(twin) for name, twin in OF_TENSORS.items() if "welfare" not in name},  # welfare: not zero-sum
 } | {
     twin.__name__: twin
     for twin in (
