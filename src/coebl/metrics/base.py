@@ -81,27 +81,20 @@ class Block:
         """The payoffs of the policies and actions, computed once for all metrics."""
         return Outcomes(self)
 
-    def without_genomes(self, metric: str) -> Block:
-        """Return the block of a game of genomes with an error in place of policies and actions."""
-        hidden = _Hidden(f"{metric} reads policies or actions, which are of genes in {self.game.name}")
-        block = replace(self, policies=hidden, actions=hidden)
-        vars(block)["outcomes"] = self.outcomes
-        return block
 
-
+@dataclass(frozen=True)
 class _Hidden(Sequence[Any]):
     """The policies or actions of a game of genomes, for a metric that does not declare that it can read them."""
 
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
+    metric: str
+    game: str
 
     def __len__(self) -> int:
         return 2
 
     def __getitem__(self, seat: Any) -> Any:
-        raise InputError(
-            f'{self._reason}; write needs = {{"payoffs"}} in the metric, or {{"genomes"}} if it is for them.'
-        )
+        repair = 'write needs = {"payoffs"} in the metric, or {"genomes"} if it is for them'
+        raise InputError(f"{self.metric} reads policies or actions, which are of genes in {self.game}; {repair}.")
 
 
 class Metric:
@@ -187,8 +180,11 @@ class Metric:
 
         They are probabilities of genes: a metric that takes them for those of actions would return wrong numbers.
         """
-        declared = _missing(block.game, "genomes") or _OF_GENOMES.intersection(self.needs)
-        return self(block if declared else block.without_genomes(self.name))
+        if not _missing(block.game, "genomes") and not _OF_GENOMES.intersection(self.needs):
+            hidden, outcomes = _Hidden(self.name, block.game.name), block.outcomes
+            block = replace(block, policies=hidden, actions=hidden)
+            vars(block)["outcomes"] = outcomes
+        return self(block)
 
 
 @cache  # so that the same metric is the same class
