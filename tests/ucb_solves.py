@@ -5,8 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from coebl import simulate
-from coebl.backend import base
+from coebl import backend, simulate
 from coebl.solver import Maximin
 
 # BiggerNumber by n: the rounds to play, and by seed the round and seat whose matrix is hard
@@ -25,7 +24,7 @@ def on_every_solve(monkeypatch, look):
             look(payoffs, solution)
             return solution
 
-    monkeypatch.setattr(base, "Maximin", Watched)
+    monkeypatch.setattr(backend, "Maximin", Watched)
 
 
 @cache

@@ -5,8 +5,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from coebl.backend import cos_of_turns, exp, expm1, log, log1p
-from coebl.backend.base import rel_entr
+from coebl.backend import cos_of_turns, exp, expm1, log, log1p, rel_entr
 from coebl.testing import StrictArray
 
 RANDOM = np.random.default_rng(1)

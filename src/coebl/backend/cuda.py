@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from coebl.backend.base import Backend, Device, Shape, Solver, Ties, is_out_of_memory
+from coebl.backend import Backend, Device, Shape, Solver, Ties, is_out_of_memory
 from coebl.backend.streams import check_spread, seed_sequence
 from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from coebl.backend import backend_for, compile_normals
+from coebl.backend import backend_for
+from coebl.backend.streams import compile_normals
 from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path
 from coebl.core.text import one_line
