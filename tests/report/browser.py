@@ -16,7 +16,7 @@ import pytest
 
 from coebl.learners import LEARNERS
 from coebl.plots import Reference
-from coebl.report.page import About, Presentation, Preset, write_page
+from coebl.report.page import Presentation, Preset, write_page
 from report.verdicts import make_check, make_verdict
 
 NAMES = ["regret", "pseudo_regret", "absolute_pseudo_regret", "exploitability", "tv"]
@@ -69,12 +69,36 @@ class Numbers(NamedTuple):
 class MadeUp:
     """Results of a study in which the runs depend on the match and the metric alone.
 
-    `change` may replace the runs of a match; it receives them, the game, both players and the metric.
+    `change` may replace the runs of a match; it receives them, the game, both players and the metric. The other
+    options are what the folder stores.
     """
 
-    store = SimpleNamespace(folder=None)
-
-    def __init__(self, matches, metrics=NAMES, *, recorded=30, every=10, seeds=5, change=lambda runs, *_: runs):
+    def __init__(
+        self,
+        matches,
+        metrics=NAMES,
+        *,
+        recorded=30,
+        every=10,
+        seeds=5,
+        change=lambda runs, *_: runs,
+        name="",
+        text="",
+        seconds=0.0,
+        notices=(),
+        versions=None,
+        log=(),
+    ):
+        self.store = SimpleNamespace(
+            folder=None,
+            name=name,
+            text=lambda: text,
+            failures=list,
+            log=SimpleNamespace(runs=lambda: log),
+        )
+        self.seconds = lambda: seconds
+        self.notices = lambda: notices
+        self.versions = lambda: versions or {}
         self._matches = list(matches)
         self.metrics = list(metrics)
         self._rounds = np.arange(1, recorded + 1) * every
@@ -89,6 +113,7 @@ class MadeUp:
             "rounds": int(self._rounds[-1]),
             "seeds": (),
             "metrics": (),
+            "created": "",
             "payoff_range": None,
             "seats": None,
         }
@@ -157,12 +182,10 @@ class MadeUp:
         return frame.sort("seed", "round").with_columns(**{key: pl.lit(value) for key, value in labels.items()})
 
 
-def make_page(results, path, *, about=None, **options):
+def make_page(results, path, **options):
     """Write a page; the options are those of `write_page` and of its presentation."""
     shown = {field.name: options.pop(field.name) for field in fields(Presentation) if field.name in options}
-    if about is None and isinstance(results, MadeUp):
-        about = {"metrics": results.metrics}
-    return write_page(results, path, Presentation(**shown), about=about and About(**about), **options)
+    return write_page(results, path, Presentation(**shown), **options)
 
 
 def start_browser(folder):

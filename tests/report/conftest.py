@@ -18,13 +18,13 @@ def source():
     def change(runs, game, row, column, metric):
         return None if metric == "kl" and game != "rps" else runs
 
-    return MadeUp(MATCHES, [*NAMES, "kl"], change=change)
+    about = {"name": "demo", "text": "x = 1\n" * 3, "seconds": 100.0}
+    return MadeUp(MATCHES, [*NAMES, "kl"], change=change, **about)
 
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory, source):
     folder = tmp_path_factory.mktemp("small")
-    about = {"name": "demo", "metrics": [*NAMES, "kl"], "text": "x = 1\n" * 3, "seconds": 100.0, "cells": 3}
     return make_page(
         source,
         folder / "page.html",
@@ -33,7 +33,6 @@ def small(tmp_path_factory, source):
         verdicts=VERDICTS,
         presets=PRESETS,
         command="coebl run demo.toml",
-        about=about,
         first=["absolute_pseudo_regret", "pseudo_regret", "tv"],
         strongest="best-response",
         convergence=["exploitability", "tv"],

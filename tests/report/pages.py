@@ -4,7 +4,7 @@ import html.parser
 import json
 import re
 
-from report.browser import NAMES, MadeUp, make_page
+from report.browser import MadeUp, make_page
 
 MATCHES = [
     ("rps", "ucb", "ucb"),
@@ -16,9 +16,8 @@ MATCHES = [
 
 
 def page_text(folder, source=None, **options) -> str:
-    source = source or MadeUp(MATCHES)
-    options = {"title": "A title", "about": {"name": "demo", "metrics": NAMES}} | options
-    return make_page(source, folder / "page.html", **options).read_text(encoding="utf-8")
+    source = source or MadeUp(MATCHES, name="demo")
+    return make_page(source, folder / "page.html", **{"title": "A title", **options}).read_text(encoding="utf-8")
 
 
 def embedded(text: str, name: str):

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from report.browser import MATCHES, NAMES, PRESETS, VERDICTS, MadeUp, Page, make_page, name_of
+from report.browser import MATCHES, PRESETS, VERDICTS, MadeUp, Page, make_page, name_of
 from report.verdicts import make_check, make_verdict
 
 MET = "rps", "ucb", "coebl:c=2"
@@ -30,7 +30,6 @@ def path(tmp_path_factory, source):
         link="https://example.org/paper",
         answer="Does it win? No.\nIt loses {text[fails]} of {tested} matches{which}.",
         presets=PRESETS,
-        about={"name": "demo", "metrics": NAMES},
         left_out="2 games",
         whole="coebl reproduce",
         citation="@misc{demo}",
@@ -252,7 +251,7 @@ def test_it_prints_on_few_pages(driver, path):
 
 
 def test_without_scripts_there_are_tables(tmp_path):
-    path = make_page(MadeUp(MATCHES), tmp_path / "page.html", title="Plain", about={"metrics": NAMES})
+    path = make_page(MadeUp(MATCHES), tmp_path / "page.html", title="Plain")
     text = path.read_text(encoding="utf-8")
     [table] = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
     games = [text.replace("\u00a0", " ") for text in re.findall(r"<caption>(.*?)</caption>", table)]

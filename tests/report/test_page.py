@@ -127,7 +127,7 @@ def test_learners_that_see_more_than_bandits_are_marked(tmp_path):
 def test_metrics_have_the_titles_that_cells_store(tmp_path):
     source = MadeUp([("rps", "ucb", "ucb")], ["mine"])
     source.metric_info["mine"] = MetricWords("My metric", meaning="What it means.", cumulative=True)
-    text = page_text(tmp_path, source, about={"metrics": ["mine"]})
+    text = page_text(tmp_path, source)
     [metric] = embedded(text, "data")["metrics"]
     assert (metric["title"], metric["cumulative"]) == ("My metric", True)
     assert {"My metric", "What it means."} <= set(Elements(text).strings)

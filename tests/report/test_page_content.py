@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from coebl.report.page import Preset, about_results
+from coebl.report.page import Preset
 from coebl.study import Cell, Results, Store
 from report.browser import MadeUp, make_page
 from report.pages import MATCHES, Elements, curves, embedded, page_text
@@ -48,23 +48,21 @@ def test_a_study_without_results_has_a_page(tmp_path):
 
 def test_a_folder_shows_what_it_stores(tmp_path, monkeypatch):
     monkeypatch.setattr(Results, "notices", lambda _: ["made on two kinds of processors"])
-    store = Store.create(tmp_path / "study", 'name = "<demo>"  # & so on\n')
+    store = Store.create(tmp_path / "study", 'name = "<demo>" # & so on\n')
     cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
     store.save(cell, cell.run())
     store.record_failure(Cell("rps", ("exp3", "uniform"), 20, (0,)), "Traceback\nValueError: <no>")
     results = Results(tmp_path / "study")
-    about = about_results(results)
-    assert (about.name, about.rounds, about.seeds, about.cells) == ("<demo>", [20], 3, 1)
-    assert about.metrics == ["regret"]
-    assert about.seconds > 0
     text = make_page(results, tmp_path / "page.html", title="From a folder", command="coebl run").read_text()
-    seen = " ".join(Elements(text).strings)
+    seen = " ".join(" ".join(Elements(text).strings).split())
     for part in (
-        'name = "<demo>"  # & so on',
+        'name = "<demo>" # & so on',
         "ValueError: <no>",
         "coebl run",
         "numpy",
         "made on two kinds of processors",
+        "Rounds 20 Seeds 3 Noise gaussian Metrics Regret Created",
+        "summed over 1 cell",
     ):
         assert part in seen, part
     rounds, means, _, seeds = curves(text)["matching-pennies", "exp3", "uniform", "regret"]

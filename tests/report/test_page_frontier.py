@@ -104,7 +104,7 @@ def test_a_custom_sweep_has_a_frontier_with_its_names(tmp_path):
 def test_a_sweep_without_opponents_is_shown_in_self_play(tmp_path):
     study = Study(games=["rps"], learners=RATES, self_play=True, rounds=30, seeds=2, metrics=["pseudo_regret", "tv"])
     study.run(tmp_path / "run", workers=1)
-    text = page_text(tmp_path, Results(tmp_path / "run"), about=None)
+    text = page_text(tmp_path, Results(tmp_path / "run"))
     data = embedded(text, "data")
     [frontier] = data["frontiers"]
     assert [data["metrics"][place]["name"] for place in frontier["metrics"]] == ["tv"]  # lower regret is no better

@@ -30,17 +30,16 @@ def test_hostile_strings_stay_text(tmp_path, text):
     words = {"checks": [make_check(text, match=(text, text, text))], "text": text, "note": text, "metric": text}
     verdict = make_verdict(text, text, "holds", **words, reported=[make_verdict(text, text, "fails", **words)])
     matches = [(text, text, text), (text, "ucb", text), ("rps", "ucb", "ucb")]
-    about = {"name": text, "text": text, "metrics": [text, "tv"], "notices": [text], "versions": {text: [text]}}
-    about["runs"] = [{"seconds": 1.0, "workers": text, "command": text + "!"}]
+    about = {"name": text, "text": text, "notices": [text], "versions": {text: [text]}}
+    about["log"] = [{"seconds": 1.0, "workers": text, "command": text + "!"}]
     hostile = page_text(
         tmp_path,
-        MadeUp(matches, [text, "tv"]),
+        MadeUp(matches, [text, "tv"], **about),
         title=text,
         question=text,
         command=text,
         verdicts=[verdict],
         presets=[Preset(text, {"*": [text]}, id=text, note=text)],
-        about=about,
     )
     assert text in embedded(hostile, "data")["name"]
     assert (text, text, text, text) in curves(hostile)

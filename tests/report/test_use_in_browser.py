@@ -186,7 +186,8 @@ def test_every_control_has_a_name(page):
 
 def test_hostile_names_stay_names(driver, tmp_path):
     learners = [HOSTILE, "ucb"]
-    source = MadeUp([(HOSTILE, row, column) for row in learners for column in learners], [HOSTILE, "tv"])
+    matches = [(HOSTILE, row, column) for row in learners for column in learners]
+    source = MadeUp(matches, [HOSTILE, "tv"], name=HOSTILE, text=HOSTILE, notices=[HOSTILE])
     path = make_page(
         source,
         tmp_path / "hostile.html",
@@ -194,7 +195,6 @@ def test_hostile_names_stay_names(driver, tmp_path):
         question=HOSTILE,
         verdicts=[make_verdict(HOSTILE, HOSTILE, "holds", checks=[make_check(HOSTILE)], text=HOSTILE, note=HOSTILE)],
         presets=[Preset(HOSTILE, {"*": learners}, note=HOSTILE)],
-        about={"name": HOSTILE, "metrics": [HOSTILE, "tv"], "text": HOSTILE, "notices": [HOSTILE]},
     )
     page = Page(driver, path)
     page.keep_downloads()

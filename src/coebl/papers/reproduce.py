@@ -25,7 +25,7 @@ from coebl.naming import game_titles, learner_style, learner_title, learner_word
 from coebl.papers import Paper, Variant
 from coebl.plots import FORMATS, plot_curves, plot_heat_map, plot_sweep, save
 from coebl.plots.style import COLUMN, WIDTH, lay_out, legend_entries, look, new_figure
-from coebl.report.page import about_results, write_page
+from coebl.report.page import write_page
 from coebl.study import Results, RunSummary, Study
 from coebl.study import run as run_study
 from coebl.study.workers import LocalPool, cores
@@ -347,12 +347,16 @@ def left_out(paper: Paper, results: Results) -> str:
 
 def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> Path:
     """Write the verdicts as JSON and Markdown, the final means with their intervals, and the provenance."""
-    about = about_results(results)
+    records = results.records()
     made = {
         "command": command,
         "runs": results.store.log.runs(),
-        "processor_seconds": round(about.seconds, 1),
-        **{key: getattr(about, key) for key in ("cells", "seeds", "rounds", "noises", "versions")},
+        "processor_seconds": round(results.seconds(), 1),
+        "cells": len(records),
+        "seeds": len({seed for record in records for seed in record.seeds}),
+        "rounds": sorted({record.rounds for record in records}),
+        "noises": sorted({record.noise for record in records}),
+        "versions": results.versions(),
     }
     rows = [json.dumps(row, allow_nan=False) for row in means(paper, results)]
     contents = {

@@ -10,7 +10,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from coebl.study import Results
 
 
-__all__ = ["About", "Presentation", "Preset", "Reference", "about_results", "write_page"]
+__all__ = ["Presentation", "Preset", "Reference", "write_page"]
 
 _SCRIPTS = ("tools.js", "state.js", "charts.js", "figures.js", "tables.js", "replay.js", "page.js")
 
@@ -46,7 +45,6 @@ def write_page(
     verdicts: Sequence[Verdict] = (),
     sections: Sequence[Section] = (),
     command: str = "",
-    about: About | None = None,
     left_out: str = "",
     whole: str = "",
 ) -> Path:
@@ -60,14 +58,13 @@ def write_page(
         sections: shown before the figures, such as the ranking of a tournament; without sections and verdicts, the page
             shows the ranking of `coebl run`. The times of runs that end at a condition follow.
         command: the command that runs the study again.
-        about: the origin of the study; by default it is read from its folder.
         left_out: the part that was not run, for a banner.
         whole: the command that runs everything.
     """
     jinja2, markup = require("jinja2"), require("markupsafe").Markup
     library = vega_script(require("vl_convert"))
-    about = about or about_results(results)
-    in_figures = [metric for metric in _ordered(about, show.first) if metric not in (HittingTime.name, Hit.name)]
+    store, metrics = results.store, results.metrics
+    in_figures = [metric for metric in _ordered(metrics, show.first) if metric not in (HittingTime.name, Hit.name)]
     content = read_content(results, in_figures, show)
     if not sections and not verdicts and (ranking := ranking_section(content)):
         sections = [ranking]
@@ -75,9 +72,10 @@ def write_page(
         sections = [*sections, times]
     maps = heat_maps(content, verdicts)
     replays = kept_replays(results, content)
+    failures = [f"failed: {failure['cell']}: {_last_line(failure['traceback'])}" for failure in store.failures()]
     variants = {preset.id: preset.name for preset in show.presets if preset.id}
     data = content.for_script() | {
-        "name": about.name or show.title,
+        "name": store.name or show.title,
         "verdicts": [verdict_entry(verdict, content.titles) for verdict in verdicts],
         "outcomes": list(OUTCOMES.values()),
         "maps": maps,
@@ -94,14 +92,15 @@ def write_page(
     }
     html = environment.from_string(read_asset("page.html")).render(
         show=show,
-        about=about,
+        name=store.name,
+        study_file=store.text(),
         answer=finding(show.answer, outcomes_of(show.headline, verdicts)).split("\n"),
         scores=scores(show, verdicts),
         left_out=left_out,
         whole=whole,
-        notices=[*about.notices, *content.notices],
-        settings=about.settings(metric_words(name, content.known).title for name in about.metrics),
-        commands=about.commands(command),
+        notices=[*results.notices(), *failures, *content.notices],
+        settings=_settings(results, (metric_words(name, content.known).title for name in metrics)),
+        commands=_commands(store.log.runs(), command),
         claims=verdict_grid(verdicts, variants, content.titles),
         sections=sections,
         content=content,
@@ -114,12 +113,12 @@ def write_page(
         data=markup(embed(finite(data))),
         blocks=[markup(embed(matches)) for matches in content.matches],
     )
-    return write_whole(path, str(html), within=results.store.folder)
+    return write_whole(path, str(html), within=store.folder)
 
 
-def _ordered(about: About, first: Sequence[str]) -> list[str]:
+def _ordered(metrics: Sequence[str], first: Sequence[str]) -> list[str]:
     """Return the metrics of a study in the order of the page: those in `first`, the library's, then custom ones."""
-    metrics = about.metrics or METRICS.names
+    metrics = metrics or METRICS.names
     known = [metric for metric in metrics if registered_metric(metric)]
     return list(dict.fromkeys([*(metric for metric in first if metric in metrics), *known, *metrics]))
 
@@ -133,67 +132,32 @@ def _counts(outcomes: Sequence[str]) -> str:
     return ", ".join(f"{count} {outcome}" for outcome, count in Counter(outcomes).items())
 
 
-@dataclass(frozen=True)
-class About:
-    """The metadata of a study; the page leaves out empty fields."""
-
-    name: str = ""
-    text: str = ""  # the content of its file
-    rounds: Sequence[int] = ()  # the lengths of its matches
-    seeds: int = 0
-    noises: Sequence[str] = ()
-    metrics: Sequence[str] = ()
-    cells: int = 0
-    seconds: float = 0.0  # computing time of all cells
-    versions: Mapping[str, Sequence[str]] = field(default_factory=dict)  # all versions that made any cell, by package
-    created: Sequence[str] = ()  # the first and the last time that a cell was finished
-    notices: Sequence[str] = ()  # warnings for readers, such as failed cells
-    runs: Sequence[Mapping[str, Any]] = ()  # seconds, cells, and perhaps workers, command, interrupted
-
-    def settings(self, metrics: Iterable[str]) -> list[tuple[str, str]]:
-        """Return the settings as pairs of strings; `metrics` are titles."""
-        versions = (f"{package} {' and '.join(numbers)}" for package, numbers in self.versions.items())
-        cells = f", summed over {counted(self.cells, 'cell')}" if self.cells else ""
-        pairs = [
-            ("Study", self.name),
-            ("Rounds", ", ".join(map(str, self.rounds))),
-            ("Seeds", str(self.seeds or "")),
-            ("Noise", ", ".join(self.noises)),
-            ("Metrics", ", ".join(metrics)),
-            ("Created", " to ".join(dict.fromkeys(map(_time, self.created)))),
-            ("Computing time", f"{duration(self.seconds)}{cells}" if self.seconds else ""),
-            ("Wall time", _wall_time(self.runs)),
-            ("Versions", ", ".join(versions)),
-        ]
-        return [(word, text) for word, text in pairs if text]
-
-    def commands(self, command: str) -> list[tuple[str, list[str]]]:
-        """Return the command that makes the study, and the other commands that made its runs, each once."""
-        made = dict.fromkeys(str(run["command"]) for run in self.runs if run.get("command"))
-        others = [other for other in made if other != command]
-        pairs = [("Command", [command] if command else []), ("Also run by", others)]
-        return [(word, lines) for word, lines in pairs if lines]
+def _settings(results: Results, metrics: Iterable[str]) -> list[tuple[str, str]]:
+    """Return what a study's folder stores about its origin, as pairs of strings; `metrics` are titles."""
+    records = results.records()
+    created = sorted(record.created for record in records)
+    seconds = results.seconds()
+    versions = (f"{package} {' and '.join(numbers)}" for package, numbers in results.versions().items())
+    pairs = [
+        ("Study", results.store.name),
+        ("Rounds", ", ".join(map(str, sorted({record.rounds for record in records})))),
+        ("Seeds", str(len({seed for record in records for seed in record.seeds}) or "")),
+        ("Noise", ", ".join(sorted({record.noise for record in records}))),
+        ("Metrics", ", ".join(metrics)),
+        ("Created", " to ".join(dict.fromkeys(map(_time, (*created[:1], *created[-1:]))))),
+        ("Computing time", f"{duration(seconds)}, summed over {counted(len(records), 'cell')}" if seconds else ""),
+        ("Wall time", _wall_time(results.store.log.runs())),
+        ("Versions", ", ".join(versions)),
+    ]
+    return [(word, text) for word, text in pairs if text]
 
 
-def about_results(results: Results) -> About:
-    """Return the metadata that a study's folder stores."""
-    store, records = results.store, results.records()
-    created = [record.created for record in records]
-    failures = [f"failed: {failure['cell']}: {_last_line(failure['traceback'])}" for failure in store.failures()]
-    return About(
-        name=store.name,
-        text=store.text(),
-        rounds=sorted({record.rounds for record in records}),
-        seeds=len({seed for record in records for seed in record.seeds}),
-        noises=sorted({record.noise for record in records}),
-        metrics=list(dict.fromkeys(metric for record in records for metric in record.metrics)),
-        cells=len(records),
-        seconds=results.seconds(),
-        versions=results.versions(),
-        created=[min(created), max(created)] if created else [],
-        notices=[*results.notices(), *failures],
-        runs=store.log.runs(),
-    )
+def _commands(runs: Iterable[Mapping[str, Any]], command: str) -> list[tuple[str, list[str]]]:
+    """Return the command that makes the study, and the other commands that made its runs, each once."""
+    made = dict.fromkeys(str(run["command"]) for run in runs if run.get("command"))
+    others = [other for other in made if other != command]
+    pairs = [("Command", [command] if command else []), ("Also run by", others)]
+    return [(word, lines) for word, lines in pairs if lines]
 
 
 def _wall_time(runs: Sequence[Mapping[str, Any]]) -> str:
