@@ -6,7 +6,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-COMPILE := from coebl.backend import compile_normals; compile_normals(); \
+COMPILE := from coebl.backend.streams import compile_normals; compile_normals(); \
     from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)
 
 .PHONY: reproduce test test-slow test-gpu test-lowest coverage dist kernels lint format bench bench-player bench-gpu large-games ablation findings docs clean

@@ -176,7 +176,7 @@ class Metric:
         raise undefined(self, "__call__(self, block)", "an array of shape (rounds, runs)")
 
     def measure(self, block: Block) -> Floats:
-        """Call the metric, as a match does: policies and actions of genomes are hidden unless it declares to need them.
+        """Return the metric in every round of a block, with policies and actions of genomes hidden unless needed.
 
         They are probabilities of genes: a metric that takes them for those of actions would return wrong numbers.
         """
