@@ -18,6 +18,7 @@ import contextlib
 import json
 import os
 import platform
+import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -241,12 +242,12 @@ class Store:
             check_way(path.parent, self.folder)
             check_way(folder, self.folder)
             folder.mkdir(exist_ok=True)
-            target = _reserve(folder, path)
-            try:
-                os.rename(path, target)
-            except FileNotFoundError:
-                target.rmdir() if target.is_dir() else target.unlink()
-                return None
+            target = folder / path.name
+            if os.path.lexists(target):
+                target = folder / f"{path.name}.{secrets.token_hex(4)}"
+            os.rename(path, target)
+        except FileNotFoundError:
+            return None
         except OSError as problem:
             raise system_error(path, problem) from None
         return target
@@ -352,21 +353,6 @@ def is_new(folder: Path) -> bool:
         return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
     except OSError:
         return False
-
-
-def _reserve(folder: Path, path: Path) -> Path:
-    """Reserve a free name in the folder with an empty file (or folder, for a folder) that a rename replaces."""
-    number = 0
-    while True:
-        target = folder / (f"{path.name}.{number}" if number else path.name)
-        try:
-            if path.is_dir():
-                target.mkdir()
-            else:
-                target.open("x").close()
-            return target
-        except FileExistsError:
-            number += 1
 
 
 def _size(path: Path) -> int:
