@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import polars
 import pytest
 import scipy.stats
 from hypothesis import given
@@ -13,6 +14,7 @@ from coebl.core.errors import InputError
 from coebl.evidence.statistics import (
     Band,
     Estimate,
+    bands,
     equivalent,
     holm,
     mean_interval,
@@ -284,11 +286,22 @@ def test_other_bad_arguments_are_rejected(function, arguments, message):
         function([1.0, 2.0], **arguments)
 
 
+@pytest.mark.parametrize("count", [0, 1, 4, 9])
+def test_lists_of_several_lengths_have_the_bands_of_each(count):
+    random = np.random.default_rng(count)
+    lists = [random.normal(size=random.integers(1, 5)).tolist() for _ in range(count)]
+    found = bands(polars.Series([*lists, []], dtype=polars.List(polars.Float64)))
+    for samples, row in zip(lists, found.rows(), strict=False):
+        band = Band.of(np.array([samples]))
+        np.testing.assert_array_equal(row, [*np.ravel([band.mean, band.low, band.high, band.sd]), len(samples)])
+    np.testing.assert_array_equal(found.row(-1), [math.nan] * 4 + [0])
+
+
 def test_many_rows_are_tested_as_each_of_them():
     values = np.array([FIRST, SECOND, [0.0] * 10, [2.0] * 10, [-1e-9] * 9 + [0.0]])
-    for row, found in zip(values, zero_tests(values), strict=True):
+    for row, found in zip(values, zero_tests(polars.Series(values.tolist())), strict=True):
         expected = paired_difference(row, 0 * row, seeds=range(10))
         assert replace(found, p=0) == replace(expected, p=0)
         assert found.p == pytest.approx(expected.p, rel=1e-12)
-    [single] = zero_tests(np.array([[3.0]]))
+    [single] = zero_tests(polars.Series([[3.0]]))
     assert math.isnan(single.p)

@@ -235,13 +235,8 @@ def pooled(samples: pl.DataFrame, by: Sequence[str], over: Sequence[str]) -> pl.
 
 def tests_of(samples: pl.DataFrame, by: Sequence[str], family: str) -> dict[tuple[Any, ...], Estimate]:
     """Return the mean of `value` over seeds, tested for zero, by key; corrected over the keys if a family is named."""
-    groups = samples.sort("seed").group_by(by).agg("value").with_columns(n=pl.col("value").list.len()).sort(by)
-    found: dict[int, Estimate] = {}
-    for n in groups["n"].unique():
-        places = (groups["n"] == n).arg_true().to_list()
-        values = groups[places]["value"].explode().to_numpy().reshape(-1, n)
-        found |= dict(zip(places, zero_tests(values), strict=True))
-    estimates = [found[place] for place in range(len(groups))]
+    groups = samples.sort("seed").group_by(by).agg("value").sort(by)
+    estimates = zero_tests(groups["value"])
     return dict(zip(groups.select(by).iter_rows(), correct(estimates, family) if family else estimates, strict=True))
 
 

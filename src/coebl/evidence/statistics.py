@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
+from coebl.core.frames import pl
 
 Method = Literal["student", "bootstrap", "wilson"]
 
@@ -131,6 +132,16 @@ class Band:
         return (self.high - self.low) / 2
 
 
+def bands(samples: pl.Series) -> pl.DataFrame:
+    """Return the columns mean, low, high, sd and n of lists of samples, whose lengths may differ; see `Band`."""
+    lengths, numbers = samples.list.len(), np.full((4, len(samples)), math.nan)
+    for n in filter(None, lengths.unique()):
+        chosen = lengths == n
+        band = Band.of(samples.filter(chosen).explode().to_numpy().reshape(-1, n))
+        numbers[:, chosen.to_numpy()] = band.mean, band.low, band.high, band.sd
+    return pl.DataFrame(dict(zip(("mean", "low", "high", "sd"), numbers, strict=True)) | {"n": lengths})
+
+
 def mean_interval(
     samples: ArrayLike,
     level: float = LEVEL,
@@ -214,17 +225,15 @@ def paired_difference(
     >>> print(result, round(result.p, 4))
     2 [-0.4841, 4.484] 0.0742
     """
-    differences = _pair(a, b, seeds)
-    [test] = zero_tests(differences[None])
-    return replace(mean_interval(differences, level, method, random), p=test.p)
+    found = mean_interval(_pair(a, b, seeds), level, method, random)
+    return replace(found, p=float(_two_sided_p(found.mean, found.sd, found.n)))
 
 
-def zero_tests(values: Floats) -> list[Estimate]:
-    """Return the mean of each row of values, (rows, seeds), with its interval and the test that it is zero."""
-    band = Band.of(values)
-    p = 2 * _t_below(-np.abs(_t_statistic(band, 0.0)), band.seeds)
-    rows = np.column_stack([band.mean, band.low, band.high, band.sd, p]).tolist()
-    return [Estimate(mean, low, high, sd, band.seeds, p=p) for mean, low, high, sd, p in rows]
+def zero_tests(samples: pl.Series) -> list[Estimate]:
+    """Return the mean of each list of samples, with its interval and the test that it is zero."""
+    found = bands(samples)
+    p = _two_sided_p(*found.select("mean", "sd", "n").to_numpy().T)
+    return [Estimate(**row) for row in found.with_columns(p=p).to_dicts()]
 
 
 def one_sided_p(samples: ArrayLike, threshold: float, alternative: Literal["greater", "less"] = "greater") -> float:
@@ -239,7 +248,7 @@ def one_sided_p(samples: ArrayLike, threshold: float, alternative: Literal["grea
         raise InputError(f'alternative is {shorten(alternative)}; accepted: "greater" or "less".')
     numbers = _check_samples(samples)
     band = Band.of(numbers[None])
-    t = _t_statistic(band, _check_number("threshold", threshold))
+    t = _t_statistic(band.mean, band.sd, band.seeds, _check_number("threshold", threshold))
     if band.sd[0] == 0 and t[0] == 0:
         return 1.0  # a mean on the threshold is not beyond it
     return float(_t_below(-t if alternative == "greater" else t, len(numbers))[0])
@@ -327,19 +336,24 @@ def t_quantile(probability: float, n: int) -> float:
     return float(stdtrit(n - 1, probability))
 
 
-def _t_statistic(band: Band, threshold: float) -> Floats:
-    """Return the statistic of each row; 0 or infinite for equal samples."""
-    distance = band.mean - threshold
+def _two_sided_p(mean: Any, sd: Any, n: Any) -> Floats:
+    """Return the p value of the t test that a mean is zero."""
+    return 2 * _t_below(-np.abs(_t_statistic(mean, sd, n, 0.0)), n)
+
+
+def _t_statistic(mean: Any, sd: Any, n: Any, threshold: float) -> Floats:
+    """Return the statistic of each mean; 0 or infinite for equal samples."""
+    distance = mean - threshold
     with np.errstate(divide="ignore", invalid="ignore"):
-        t: Floats = np.where((band.sd == 0) & (distance == 0), 0.0, distance / (band.sd / math.sqrt(band.seeds)))
+        t: Floats = np.where((sd == 0) & (distance == 0), 0.0, distance / (sd / np.sqrt(n)))
     return t
 
 
-def _t_below(t: Floats, n: int) -> Floats:
+def _t_below(t: Floats, n: Any) -> Floats:
     """Return the probability that Student's t of n samples is below t."""
     from scipy.special import stdtr
 
-    p: Floats = np.where(np.isinf(t), t > 0, stdtr(max(n - 1, 1), t))
+    p: Floats = np.where(np.isinf(t), t > 0, stdtr(np.maximum(n - 1, 1), t))
     return p
 
 

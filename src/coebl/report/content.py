@@ -14,9 +14,10 @@ import numpy as np
 
 from coebl.core.frames import pl
 from coebl.core.text import natural
-from coebl.evidence import ALPHA, Band
+from coebl.evidence import ALPHA
 from coebl.evidence.pairwise import Families, Ranking, rank
 from coebl.evidence.pairwise import pairwise as test_pairings
+from coebl.evidence.statistics import bands
 from coebl.learners import LEARNERS
 from coebl.naming import Known, MetricWords, find_sweeps, game_title, known_to, metric_words
 from coebl.plots.curves import Reference
@@ -323,13 +324,9 @@ def _notice(content: Content, players: Sequence[str], game: Mapping[str, Any], r
 
 def _means(runs: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Return the number of seeds, the mean of `value` over them and half the width of its interval, group by group."""
-    groups = runs.group_by(by, maintain_order=True).agg("value", seeds=pl.len())
-    mean, half = np.full((2, len(groups)), np.nan)
-    for seeds in groups["seeds"].unique():
-        chosen = (groups["seeds"] == seeds).to_numpy()
-        band = Band.of(groups.filter(chosen)["value"].explode().to_numpy().reshape(-1, seeds))
-        mean[chosen], half[chosen] = band.mean, band.half
-    return groups.drop("value").with_columns(mean=mean, half=half)
+    groups = runs.group_by(by, maintain_order=True).agg("value")
+    found = bands(groups["value"])
+    return groups.select(*by, found["n"].alias("seeds"), found["mean"], half=(found["high"] - found["low"]) / 2)
 
 
 def _curves(

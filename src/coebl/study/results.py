@@ -19,7 +19,7 @@ from coebl.core.specs import split_spec
 from coebl.engine.match import MatchKey, MatchName
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.runtimes import Runtimes, read_runtimes
-from coebl.evidence.statistics import Band
+from coebl.evidence.statistics import bands
 from coebl.learners.base import Kind
 from coebl.naming import known_to, learner_words, metric_words
 from coebl.study.cell import EARLIER, REGISTRIES, CellRecord
@@ -313,32 +313,25 @@ class Results:
         """
         rows: list[Any] = []
         keys = ["game", "players", "noise", "rounds"]
-        samples_by_size: dict[int, list[tuple[Any, list[float]]]] = {}  # to compute bands together
         table = self.last(metrics, game=game, players=players, rounds=rounds)
         names = table.columns[len(keys) + 1 :]
         matches = table.group_by(keys, maintain_order=True).agg(pl.col(names).drop_nulls())
-        for name, seats, noise, length, *samples in matches.iter_rows():
+        means = {metric: bands(matches[metric]).to_dicts() for metric in names}
+        for place, (name, seats, noise, length, *samples) in enumerate(matches.iter_rows()):
             labels = {"game": name, "noise": noise, "row": seats[0], "column": seats[1], "players": seats}
             labels |= {"horizon": length, "round": rounds or length}
             for metric, values in zip(names, samples, strict=True):
                 if not values:
                     continue
-                rows.append(labels | {"metric": metric})
+                row = means[metric][place]
                 if metric in (HittingTime.name, Hit.name):
-                    times = Runtimes.of(
-                        np.where(np.equal(values, 0), np.nan, values), length
-                    )  # a `hit` of 0 means no hit
+                    times = Runtimes.of(np.where(np.equal(values, 0), np.nan, values), length)  # a `hit` of 0 is none
                     found = times.ert() if metric == HittingTime.name else times.share()
-                    rows[-1] |= {key: getattr(found, key) for key in ("mean", "low", "high", "sd", "n")}
-                else:
-                    samples_by_size.setdefault(len(values), []).append((rows[-1], values))
-        for size, samples in samples_by_size.items():
-            band = Band.of(np.array([values for _, values in samples]))
-            numbers = np.array([band.mean, band.low, band.high, band.sd]).T.tolist()
-            for (row, values), (mean, low, high, sd) in zip(samples, numbers, strict=True):
-                with np.errstate(invalid="ignore"):  # the mean of infinities of both signs is NaN
-                    mean = float(np.mean(values)) if mean != mean else mean
-                row |= {"mean": mean, "low": low, "high": high, "sd": sd, "n": size}
+                    row = {key: getattr(found, key) for key in row}
+                elif row["mean"] != row["mean"]:  # NaN
+                    with np.errstate(invalid="ignore"):  # the mean of infinities of both signs is NaN
+                        row["mean"] = float(np.mean(values))
+                rows.append(labels | {"metric": metric} | row)
         return rows
 
     def compare(
