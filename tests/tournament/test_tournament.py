@@ -151,6 +151,14 @@ def test_what_is_not_finished_is_left_out_and_named(coebl, tmp_path):
     assert summary["games"] == {"rps": 20, "matching-pennies": 20}
 
 
+def test_settings_of_a_custom_learner_are_distinguished(coebl, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace("class Mine(Learner):", "class Mine(Learner):\n    c: int = 1\n"))
+    learners = "mine.py:Mine,mine.py:Mine:c=3,uniform"
+    _, said, _ = coebl(*QUICK, "--learners", learners, "--games", "rps", "--details")
+    assert "mine.py:Mine:c=1 is " in said
+    assert "mine.py:Mine:c=3 is " in said
+
+
 def test_a_learner_that_never_plays_is_left_out(coebl, tmp_path):
     (tmp_path / "mine.py").write_text(MINE.replace("seat.actions > 3", "seat.runs > 2"))  # but for its first try
     _, said, _ = coebl(*QUICK)

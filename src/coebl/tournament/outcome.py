@@ -21,7 +21,7 @@ from coebl.evidence.statistics import Estimate
 from coebl.games import parse_game
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Kind
-from coebl.naming import NOTHING, Known, known_to, learner_titles
+from coebl.naming import NOTHING, Known, known_to, learner_titles, spelled_out
 from coebl.plots import save
 from coebl.study import Results, Study
 from coebl.tournament.figures import finding, plot_standings, plot_trial
@@ -175,12 +175,12 @@ class Finished:
 def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterable[str] = ()) -> Finished:
     """Rank the finished part of a tournament, and write its files; the sentences begin with these learners."""
     results = Results(folder)
-    ranked = standings(measure(study, results))
+    ranked, known = standings(measure(study, results)), known_to(results)
     subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
     own = [entry.learner for entry in ranked.standings if entry.learner in subjects]
-    apart = LEARNERS.disambiguate(entry.learner for entry in ranked.standings)
-    files = write_standings(ranked, folder, about_run(suite, results, command), own, known_to(results))
-    return Finished(ranked, apart, sentences(ranked, apart, own), files)
+    shown = spelled_out((entry.learner for entry in ranked.standings), known)
+    files = write_standings(ranked, folder, about_run(suite, results, command), own, known)
+    return Finished(ranked, shown, sentences(ranked, shown, own), files)
 
 
 def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
