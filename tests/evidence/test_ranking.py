@@ -125,7 +125,7 @@ def test_run_and_results_begin_with_the_ranking(coebl, tmp_path):
     lines = ran.stdout.splitlines()
     assert lines[2].split() == ["rank", "learner", "won", "undecided", "lost", "score"]
     assert lines[3].split() == ["1", "fixed:strategy=1/0/0", "1", "0", "0", "+1.00"]
-    assert "Ranked by score: wins minus losses, per pairing." in lines
+    assert "Score: wins minus losses, per pairing." in ran.stdout
     assert lines[-1] == "means: coebl results out; page: coebl report out"
     shown = coebl("results", "out").stdout
     assert shown.splitlines()[1:4] == lines[2:5]

@@ -216,7 +216,7 @@ def test_a_ranking_counts_zero_sum_games_by_regret_and_others_by_payoff(tmp_path
         (ranking.pairings[0].advantage.mean + ranking.pairings[1].advantage.mean / 300) / 2
     )
     shown = " ".join(coebl("results", tmp_path / "out").stdout.split())
-    assert "won by pseudo_regret after the last round; in a game that is not zero-sum, by payoff against" in shown
+    assert "won by pseudo-regret after the last round; in a game that is not zero-sum, by payoff against" in shown
 
 
 def test_the_page_shows_matches_of_any_number_of_seats(folder, tmp_path, coebl):

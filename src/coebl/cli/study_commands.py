@@ -243,14 +243,9 @@ def print_ranking(found: study.Results, asked: study.Study | None = None) -> Non
     print_table(rows, right={*rows[0]} - {"learner"}, wrap=["learner"], most=_SCREEN)
     print()
     say(str(ranking), "bold")
-    say("Ranked by score: wins minus losses, per pairing.")
     if ranking.caveat:
         say(ranking.caveat)
-    left_out = ", ".join(names[spec] for spec in ranking.left_out)
-    say(
-        f"A pairing is two learners on a game, {ranking.rule}, at 5 % with {ranking.family}."
-        + (f" Left out, since they see more: {left_out}." if left_out else "")
-    )
+    say(ranking.caption(names))
 
 
 def _print_times(found: study.Results) -> None:

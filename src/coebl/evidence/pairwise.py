@@ -276,21 +276,6 @@ class Ranking:
     known: Known = NOTHING  # what the results store about the learners
 
     @property
-    def rule(self) -> str:
-        """The rule by which a pairing is won, in words."""
-        own = {pairing.own for pairing in self.pairings}
-        same = f"by {OWN} against the same opponents in the same seat"
-        if own == {True}:
-            return f"won {same}, paired by seed"
-        also = f"; in a game that is not zero-sum, {same}" if True in own else ""
-        return f"won by {self.metric} after the last round{also}, paired by seed"
-
-    @property
-    def family(self) -> str:
-        """The tests over which the p values are corrected, in words."""
-        return f"Holm's correction over all {counted(len(self.pairings), 'pairing')}"
-
-    @property
     def names(self) -> dict[str, str]:
         """The names of the learners by their specs; defaults are written out where names would be equal."""
         return spelled_out([*(entry.learner for entry in self.learners), *self.left_out], self.known)
@@ -323,6 +308,20 @@ class Ranking:
             | {"score": f"{entry.score:+.2f}"}
             for entry in self.learners
         ]
+
+    def caption(self, names: Mapping[str, str]) -> str:
+        """Return how pairings are won and counted, and the learners that are left out, under these names."""
+        own = {pairing.own for pairing in self.pairings}
+        same = f"by {OWN} against the same opponents in the same seat"
+        won = f"by {metric_words(self.metric, self.known).in_a_sentence} after the last round"
+        won = same if own == {True} else won + f"; in a game that is not zero-sum, {same}" * (True in own)
+        seats, count = "all" if True in own else "both", counted(len(self.pairings), "pairing")
+        left_out = ", ".join(names[spec] for spec in self.left_out)
+        return (
+            f"Score: wins minus losses, per pairing. A pairing is two learners on a game, {seats} seats together, "
+            f"won {won}, paired by seed, at 5 % with Holm's correction over all {count}."
+            + (f" Left out, since they see more than a bandit does: {left_out}." if left_out else "")
+        )
 
     def __str__(self) -> str:
         return self.sentence(self.names)

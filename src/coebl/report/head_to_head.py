@@ -73,10 +73,6 @@ def ranking_section(content: Content) -> Section | None:
     if ranking is None:
         return None
     titles = content.titles
-    left_out = ", ".join(titles[spec] for spec in ranking.left_out)
-    won = f"both seats together, won by {content.metrics[ranking.metric].in_a_sentence} at the last round"
-    if any(pairing.own for pairing in ranking.pairings):
-        won = f"all seats together, {ranking.rule},"
     table = [
         row | {"score": with_minus(row["score"]), "mean gain per round": with_minus(number_text(entry.taken, 3))}
         for row, entry in zip(ranking.table(titles), ranking.learners, strict=True)
@@ -88,9 +84,7 @@ def ranking_section(content: Content) -> Section | None:
         sentences=[ranking.caveat] if ranking.caveat else [],
         header=[*map(str.capitalize, table[0])],
         rows=[list(row.values()) for row in table],
-        caption=f"Score: wins minus losses, per pairing. A pairing is two learners on a game, {won} after "
-        f"{ranking.family}. Mean gain per round: over the pairings."
-        + (f" Left out, since they see more than a bandit does: {left_out}." if left_out else ""),
+        caption=f"{ranking.caption(titles)} Mean gain per round: over the pairings.",
     )
 
 
