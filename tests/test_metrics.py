@@ -234,7 +234,7 @@ def test_every_metric_has_a_definition_a_name_numbers_by_hand_and_a_twin():
         assert METRICS[metric.name].factory is metric
         if metric.reason_undefined(WIDE) is None:
             assert metric.name in BY_HAND, f"{metric.name}: enter its numbers in BY_HAND of tests/test_metrics.py"
-            assert metric.name in TWINS, f"{metric.name}: add its twin to TWINS in tests/oracles/metrics.py"
+            assert metric.name in TWINS, f"{metric.name}: add its twin to OF_TENSORS in tests/oracles/metrics.py"
         else:
             assert metric.name in OF_GENOMES | OF_TENSORS, f"{metric.name}: write its twin in tests/oracles/metrics.py"
         assert METRICS[metric.name].title == metric.title

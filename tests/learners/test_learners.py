@@ -96,8 +96,8 @@ class TestEveryLearner:
             policy = learner.policy(t)
             assert policy.shape == (2, shape[0])
             np.testing.assert_allclose(policy.sum(axis=1), 1, atol=1e-12)
-            first, payoffs = np.zeros(2, int), np.zeros((2, shape[0]))
-            learner.observe(t, Seen(first, np.array([0.5, -0.5]), first, payoffs, policy[:, 0].copy()))
+            action, first, payoffs = policy.argmax(axis=1), np.zeros(2, int), np.zeros((2, shape[0]))
+            learner.observe(t, Seen(action, np.array([0.5, -0.5]), first, payoffs, policy.max(axis=1)))
 
     def test_the_template_works_from_a_file(self):
         home = Path(coebl.learners.__file__).parent / "_template.py"

@@ -112,8 +112,8 @@ def test_every_learner_has_a_twin():
     with_twin = {split_spec(spec).name for spec in TWINS}
     without = [name for name in INDEXED if LEARNERS[name].factory.improves and name not in with_twin]
     assert not without, (
-        f"{', '.join(without)}: no twin; write one in tests/oracles/learners.py, as EpsilonGreedyTwin is, and enter it "
-        "in SAME of tests/learners/test_twins.py: see CONTRIBUTING.md"
+        f"{', '.join(without)}: no twin; write one in tests/oracles/learners.py, as EpsilonGreedyTwin is, and add it "
+        "to SAME of tests/learners/test_twins.py: see CONTRIBUTING.md"
     )
 
 
@@ -149,8 +149,13 @@ def check_trajectory(spec, game, horizon, rounds=ROUNDS):
         slow = np.array([twin.policy(t) for twin in twins])
         np.testing.assert_allclose(policy, slow, atol=make_twin.tolerance, rtol=0, err_msg=f"round {t}")
         # Any actions will do, so most are drawn from the twin's policy and some at will: every pair gets its visits.
+        # A learner that divides by the probability of its action never sees one of probability 0.
+        at_will = [np.flatnonzero(x > 1e-9) if learner.importance_weighted else np.arange(m) for x in slow]
         action = np.array(
-            [random.choice(m, p=x / x.sum()) if random.random() < 0.8 else random.integers(m) for x in slow]
+            [
+                random.choice(m, p=x / x.sum()) if random.random() < 0.8 else random.choice(actions)
+                for x, actions in zip(slow, at_will, strict=True)
+            ]
         )
         opponent = random.integers(k, size=len(SEEDS))
         reward = payoff[action, opponent] + random.standard_normal(len(SEEDS))

@@ -315,7 +315,8 @@ def _points_of_metric(metric: type[Metric]) -> Points:
 
     def blocks() -> None:
         same = np.array_equal(record([0, 1, 2], 40), record([0, 1, 2], 7), equal_nan=True)
-        demand(same, "blocks of 7 rounds give other numbers than one of 40; add up with a RunningSum")
+        kept = "add up with a RunningSum, and keep what later blocks need in attributes"
+        demand(same, f"blocks of 7 rounds give other numbers than one of 40; {kept}")
 
     def batch() -> None:
         same = np.array_equal(record([0, 1, 2], 40)[:, 1], record([1], 40)[:, 0], equal_nan=True)
