@@ -146,7 +146,7 @@ def machine() -> list[str]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     driver = runtime.driverGetVersion()
     return [
-        f"The GPU: one {backend_for('cuda').title}, {about['multiProcessorCount']} multiprocessors, "
+        f"The GPU: one {backend_for('cuda').versions['device']}, {about['multiProcessorCount']} multiprocessors, "
         f"{about['totalGlobalMem'] / 2**30:.0f} GiB, CUDA {driver // 1000}.{driver % 1000 // 10}.",
         f"The CPU: {model[0] if model else platform.processor()} ({platform.machine()}), {os.cpu_count()} cores, "
         f"{memory:.0f} GiB, Python {platform.python_version()}, NumPy {np.__version__}, CuPy {cupy.__version__}.",

@@ -14,8 +14,13 @@ OF_GENES = [
 ]
 
 
+HINT = "first check that learner and twin draw the same numbers in the same order"
+
+
 def check_summary_title_and_citation(spec):
     learner = parse_learner(spec)
+    name = LEARNERS.parse(spec)[0].name
+    assert learner.name == name, f"name is {learner.name!r} in the class, and {name!r} in its line in homes"
     assert type(learner).__doc__.splitlines()[0].endswith("."), "begin the docstring with a sentence on one line"
     assert learner.cites or type(learner).__module__.endswith("opponents"), 'name its paper: cites = "..."'
     assert LEARNERS[learner.name].title == (learner.title or learner.name)
@@ -24,7 +29,7 @@ def check_summary_title_and_citation(spec):
 
 def check_pseudo_code(name):
     text = (inspect.getdoc(LEARNERS[name].factory) or "").partition("\nArgs:\n")[0]
-    assert re.search(r"\n\n    \S", text), "its docstring has no indented pseudo-code, or no Args: after it"
+    assert re.search(r"\n\n    \S", text), "write its pseudo-code in the docstring, as an indented block"
 
 
 def check_every_hyper_parameter(twins):

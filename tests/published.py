@@ -1,9 +1,10 @@
-"""The published verdicts on the paper's claims, as objects."""
+"""The published verdicts on a paper's claims, as objects, and the comparison of published numbers."""
 
 import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from coebl.evidence.checks import Bound
 from coebl.evidence.judge import CheckResult, Verdict
@@ -12,13 +13,13 @@ from coebl.evidence.statistics import Estimate
 CLAIMS = Path(__file__).parents[1] / "results" / "ijcai2025" / "claims.json"
 
 
-def read_verdicts():
+def read_verdicts(path=CLAIMS):
     return [
         replace(
             verdict(values, [check(values) for values in values["checks"]]),
             reported=[verdict(reported, []) for reported in values["reported"]],
         )
-        for values in json.loads(CLAIMS.read_text())
+        for values in json.loads(path.read_text())
     ]
 
 
@@ -34,3 +35,24 @@ def check(values):
     threshold = values.get("threshold")
     kind = Bound((), math.nan if threshold is None else threshold, "above")
     return CheckResult(kind, "", estimate, values.get("missing", []))
+
+
+def different(found: Any, expected: Any, where: str = "", rel: float = 1e-9, near: float = 1e-12) -> list[str]:
+    """The places at which two nested values differ; numbers may differ by `rel` of their size, or by `near`."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        if list(map(str, found)) != list(expected):
+            return [f"{where}: keys {list(found)} instead of {list(expected)}"]
+        pairs = [
+            (f"{where}.{key}", one, other) for (key, other), one in zip(expected.items(), found.values(), strict=True)
+        ]
+    elif isinstance(expected, list) and isinstance(found, list | tuple):
+        if len(found) != len(expected):
+            return [f"{where}: {len(found)} entries instead of {len(expected)}"]
+        pairs = [(f"{where}[{place}]", *two) for place, two in enumerate(zip(found, expected, strict=True))]
+    elif isinstance(expected, float) and isinstance(found, float):
+        alike = math.isclose(found, expected, rel_tol=rel, abs_tol=near) or (found != found and expected != expected)
+        return [] if alike else [f"{where}: {found!r} instead of {expected!r}"]
+    else:
+        same = found == expected and isinstance(found, bool) == isinstance(expected, bool)
+        return [] if same else [f"{where}: {found!r} instead of {expected!r}"]
+    return [line for place, one, other in pairs for line in different(one, other, place, rel, near)]

@@ -237,8 +237,8 @@ def test_every_metric_has_a_definition_a_name_numbers_by_hand_and_a_twin():
             assert metric.name in TWINS, f"{metric.name}: add its twin to OF_TENSORS in tests/oracles/metrics.py"
         else:
             assert metric.name in OF_GENOMES | OF_TENSORS, f"{metric.name}: write its twin in tests/oracles/metrics.py"
-        assert METRICS[metric.name].title == metric.title
-        assert metric.definition
+        assert METRICS[metric.name].title == metric.title, f"{metric.name}: set title in its class"
+        assert metric.definition, f"{metric.name}: set definition in its class, on one line"
         assert metric.meaning
         assert "\n" not in metric.definition
 

@@ -13,17 +13,18 @@ import sys
 import numpy as np
 
 from coebl import Game, Match, simulate
-from coebl.games import GAMES, TensorGame, parse_game
+from coebl.games import GAMES, GenomeGame, TensorGame, parse_game
 from coebl.learners import LEARNERS
+from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from learner_rules import INDEXED, OF_GENES
 
 WIDE = Game(np.random.default_rng(3).uniform(-1, 1, (3, 4)), payoff_range=(-1.5, 1))
+OPERATORS = [MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS]
 MORE = [
-    *("coebl:mutation=laplace", "coebl:mutation=student", "coebl:mutation=adaptive", "coebl:mutation=posterior"),
+    *(f"coebl:{kind.kind}={entry.example}" for kind in OPERATORS for entry in kind),
     *("coebl:recombination=both,selection=comma,population=pool:size=2+mutants=4", "gp-mw:kernel=rbf"),
     *("kin:optimism=proven", "exp3:rewards=raw"),
 ]
-DRAWN = [name for name in GAMES.names if name.startswith(("random-", "robust"))]  # games that are computed
 NOISE_SPECS = ["gaussian", "laplace", "student-t", "exponential", "bernoulli"]
 SWITCHED = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])  # optional CPU features
 # NumPy without AVX2 and AVX-512, matrix products for a CPU of 2008, and a C library without fused operations.
@@ -45,6 +46,10 @@ def digest(*arrays):
 
 
 def payoffs(game):
+    """Return the payoffs of every player; of a game of genomes, those of some of them."""
+    if isinstance(game, GenomeGame):
+        genomes = np.random.default_rng(3).integers(0, 2, (2, 50, game.n), np.int8)
+        return game.rewards(genomes, np.zeros(50))
     return game.payoffs if isinstance(game, TensorGame) else [game.payoff]
 
 
@@ -59,7 +64,7 @@ def digests():
         match = Match.of("bilinear:n=4", spec, "gene-lr" if spec != "gene-lr" else "umda", 60)
         result = simulate(match, 3, record=20, keep=["policies"])
         found[f"{spec} with genes"] = digest(*result.kept["policies"], *result.metrics.values())
-    return found | {name: digest(*payoffs(parse_game(name))) for name in DRAWN}
+    return found | {entry.name: digest(*payoffs(parse_game(entry.example, "none"))) for entry in GAMES}
 
 
 def libraries():

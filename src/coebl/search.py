@@ -38,7 +38,7 @@ from coebl.learners.base import Kind, Learner, Nonnegative, Plays, Positive, Sea
 __all__ = ["Pairs", "Search"]
 
 Genomes = NDArray[np.int8]  # zeros and ones
-Chi = Annotated[Nonnegative, "the expected number of bits of a genome that a mutation flips"]
+_Chi = Annotated[Nonnegative, "the expected number of bits of a genome that a mutation flips"]
 
 
 class Pairs(NamedTuple):
@@ -116,12 +116,12 @@ class Search(Learner):
         return 0.1 + 0.002 * (actions + opponent_actions)
 
 
-def first_genomes(seat: Seat, count: int, bits: int) -> Genomes:
+def _first_genomes(seat: Seat, count: int, bits: int) -> Genomes:
     """Draw uniform genomes: (runs, count, bits)."""
     return (seat.random.uniform(count, bits) < 0.5).astype(np.int8)
 
 
-def draw_integers(seat: Seat, below: int, *shape: int) -> Ints:
+def _draw_integers(seat: Seat, below: int, *shape: int) -> Ints:
     """Draw uniform integers from 0 .. below - 1: (runs, *shape)."""
     return (seat.random.uniform(*shape) * below).astype(np.int64)
 
@@ -165,8 +165,8 @@ class _OnePair(Search):
     """A search that keeps and recommends one pair."""
 
     def start(self, seat: Seat) -> None:
-        self.x = first_genomes(seat, 1, seat.actions)  # (runs, 1, n)
-        self.y = first_genomes(seat, 1, seat.opponent_actions)  # (runs, 1, m)
+        self.x = _first_genomes(seat, 1, seat.actions)  # (runs, 1, n)
+        self.y = _first_genomes(seat, 1, seat.opponent_actions)  # (runs, 1, m)
 
     def recommend(self) -> tuple[Floats, Floats]:
         return self.x[:, 0].astype(np.float64), self.y[:, 0].astype(np.float64)
@@ -210,7 +210,7 @@ class RlsPd(_Dominance):
     def vary(self) -> tuple[Genomes, Genomes]:
         bits = self.seat.actions
         both = np.concatenate([self.x[:, 0], self.y[:, 0]], axis=1)  # (runs, n + m)
-        place = draw_integers(self.seat, both.shape[1], 1)
+        place = _draw_integers(self.seat, both.shape[1], 1)
         both[np.arange(len(both))[:, None], place] ^= 1
         return both[:, None, :bits], both[:, None, bits:]
 
@@ -233,7 +233,7 @@ class OnePlusOneCoea(_Dominance):
         "binary zero-sum games. AAAI 39."
     )
 
-    chi: Chi = 1.0
+    chi: _Chi = 1.0
 
     def vary(self) -> tuple[Genomes, Genomes]:
         x, y = self.x.copy(), self.y.copy()
@@ -258,7 +258,7 @@ class LambdaCoea(_OnePair):
     cites = "Lehre and Lin (2024). Overcoming binary adversarial optimisation with competitive coevolution. PPSN XVIII."
 
     mutants: Annotated[int, Range(1, 10**6), "lambda, the number of mutants of a step"] = 100
-    chi: Chi = 0.6
+    chi: _Chi = 0.6
 
     def start(self, seat: Seat) -> None:
         super().start(seat)
@@ -307,14 +307,14 @@ class Pdcoea(Search):
     )
 
     population: Annotated[int, Range(1, 10**6), "the number of genomes on each side"] = 500
-    chi: Chi = 0.3
+    chi: _Chi = 0.3
 
     def start(self, seat: Seat) -> None:
-        self.P = first_genomes(seat, self.population, seat.actions)  # (runs, population, n)
-        self.Q = first_genomes(seat, self.population, seat.opponent_actions)  # (runs, population, m)
+        self.P = _first_genomes(seat, self.population, seat.actions)  # (runs, population, n)
+        self.Q = _first_genomes(seat, self.population, seat.opponent_actions)  # (runs, population, m)
 
     def ask(self) -> Pairs:
-        index = draw_integers(self.seat, self.population, 4 * self.population)
+        index = _draw_integers(self.seat, self.population, 4 * self.population)
         i1, i2, j1, j2 = np.split(index, 4, axis=1)
         self.first, self.second = np.stack([i1, j1], axis=1), np.stack([i2, j2], axis=1)  # (runs, 2, population)
         i, j = np.concatenate([i1, i1, i2], axis=1), np.concatenate([j2, j1, j1], axis=1)

@@ -69,6 +69,14 @@ def test_labels_are_escaped_and_shown_on_any_terminal(tmp_path, coebl, command):
         assert "\x1b" not in run.stdout
 
 
+def test_operators_lists_all_four_kinds(coebl):
+    done = coebl("list", "operators")
+    assert done.returncode == 0, done.stderr
+    listed = [coebl("list", known.plural).stdout for known in (MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS)]
+    kinds = ("mutations", "recombinations", "selections", "populations")
+    assert done.stdout == "\n".join(f"{kind}\n{text}" for kind, text in zip(kinds, listed, strict=True))
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_a_full_disk_is_one_line():
     words = [sys.executable, "-m", "coebl", "list", "games"]
@@ -133,6 +141,14 @@ def test_show_prints_a_sentence_once(coebl):
     out = " ".join(coebl("show", "swap_regret:2").stdout.split())
     assert out.count("best swap of each action for another") == 1
     assert out.count("correlated equilibrium") == 1
+
+
+def test_a_metric_needs_neither_a_title_nor_a_definition(tmp_path, coebl):
+    lines = ["from coebl.metrics import Metric", "class Bare(Metric):", '    name, by_seat = "bare", True']
+    lines += ["    def __call__(self, block):", "        return block.rewards[self.seat or 0]"]
+    (tmp_path / "bare.py").write_text("\n".join(lines))
+    for spec, words in {"bare.py:Bare": "bare bare", "bare.py:Bare:2": "bare:2 bare, seat 2"}.items():
+        assert " ".join(coebl("show", spec, cwd=tmp_path).stdout.split()) == f"{words} lower is better"
 
 
 def test_show_wraps_prose_and_keeps_pseudo_code(coebl, monkeypatch):

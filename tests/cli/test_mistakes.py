@@ -5,6 +5,8 @@ import os
 import pytest
 
 from sources import MINE, PLAY
+from study_runs import go
+from study_texts import small_study
 
 RUNTIME = ["runtime", "ucb", "--game", "diagonal:n=2"]
 MISTAKES = [  # words of the command, part of the line
@@ -42,7 +44,7 @@ MISTAKES = [  # words of the command, part of the line
     (
         ["list", "planets"],
         "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, "
-        "recombinations, selections, populations.",
+        "recombinations, selections, populations, operators.",
     ),
     (["check", "own.py"], "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
     (["check", "own.py:Mien"], "own.py has no learner 'Mien': did you mean 'Mine'? It has: Mine."),
@@ -54,12 +56,16 @@ MISTAKES = [  # words of the command, part of the line
     ([*PLAY, "--row", "own.py"], "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
     ([*PLAY, "--row", "best-response", "--column", "best-response"], "each would have to see the other's policy"),
     ([*PLAY, "--noise", "gausian"], "did you mean 'gaussian'?"),
-    ([*PLAY, "--rounds", "0"], "rounds is 0; accepted: an integer, 1 .. 1,000,000,000."),
-    ([*PLAY, "--rounds", "1" + "0" * 30], "rounds is 1000000000000000000000000000000; accepted: an integer"),
+    ([*PLAY, "--rounds", "0"], "coebl: --rounds is 0; accepted: an integer, 1 .. 1,000,000,000."),
+    ([*PLAY, "--rounds", "1" + "0" * 30], "coebl: --rounds is 1000000000000000000000000000000; accepted"),
+    ([*PLAY, "--rounds", "9" * 400], "99; accepted: an integer, 1 .. 1,000,000,000."),
     ([*PLAY, "--rounds", "many"], "--rounds is 'many'; accepted: an integer, in digits only. See: coebl match --"),
     ([*PLAY, "--rounds=1e4"], "--rounds is '1e4'; accepted: an integer, in digits only. See: coebl match --help"),
-    (["run", "a.toml", "--out", "new", "--workers", "0"], "--workers is '0'; accepted: a number >= 1. See: coebl run"),
-    (["run", "a.toml", "--out", "new", "--cell-timeout", "-1"], "--cell-timeout is '-1'; accepted: a number >= 0.001."),
+    (["run", "a.toml", "--out", "new", "--workers", "0"], "--workers is '0'; accepted: an integer, 1 .. 1,000. See: "),
+    (
+        ["run", "a.toml", "--out", "new", "--cell-timeout", "-1"],
+        "--cell-timeout is '-1'; accepted: a number, 0.001 .. 1",
+    ),
     (["run", "a.toml", "--out", "new", "--cell-timeout", "x"], "--cell-timeout is 'x'; accepted: a number such as 0.5"),
     (["run", "a.toml", "--out", ""], "--out is ''; accepted: the name of a file or folder. See: coebl run --help"),
     (["report", ""], "DIR is ''; accepted: the name of a file or folder. See: coebl report --help"),
@@ -85,15 +91,27 @@ MISTAKES = [  # words of the command, part of the line
     ([*PLAY, "--save", "no/rounds.csv"], "--save is no/rounds.csv, and the folder no does not exist. Create it."),
     ([*PLAY, "--save", "a.csv", "--rounds", "999999"], "--save would write 49,999,950 lines; accepted: at most 20"),
     ([*RUNTIME, "--budget", "2.5"], "--budget is 2.5; accepted: an integer"),
+    ([*RUNTIME, "--budget", "1e10"], "--budget is 10000000000; accepted: an integer, 1 .. 1,000,000,000."),
     ([*RUNTIME, "--budget", "inf"], "--budget is inf; accepted: an integer"),
     ([*RUNTIME, "--budget", "1e400"], "--budget is inf; accepted: an integer"),
     ([*RUNTIME, "--seeds", "1000000000000"], "--seeds is 1000000000000; accepted: an integer, 1 .. 1,000,000"),
     ([*RUNTIME, "--first-seed", "9" * 30], f"--first-seed is {'9' * 30}; accepted: an integer"),
     ([*RUNTIME, "--plot", "x.gif"], "--plot is x.gif; accepted"),
+    ([*RUNTIME, "--until", ""], "until is ''; accepted"),
     ([*RUNTIME, "--until", "x"], "until is 'x'; accepted"),
     (["play", "--game", "rps", "--against", "nobody"], "unknown learner 'nobody'"),
     (["play", "--game", "rps", "--against", "best-response"], "best-response"),
-    (["play", "--game", "rps", "--against", "ucb", "--rounds", "0"], "--rounds is 0; accepted:"),
+    (
+        ["play", "--game", "rps", "--against", "ucb", "--rounds", "0"],
+        "--rounds is '0'; accepted: an integer, 1 .. 1,000,",
+    ),
+    (["play", "--game", "rps", "--against", "ucb", "--seed", "-1"], "--seed is '-1'; accepted: an integer >= 0."),
+    (["plot", "new", "--players", "ucb"], "--players is 'ucb'; accepted: a learner for each seat, or - for any, such"),
+    (["results", "new", "--round", "0"], "--round is '0'; accepted: an integer >= 1. See: coebl results --help"),
+    (["compare", "new", "ucb", "exp3", "--margin", "nan"], "--margin is 'nan'; accepted: a number such as 0.5"),
+    (["compare", "new", "ucb", "exp3", "--margin", "0"], "--margin is 0; accepted: a number above 0."),
+    (["run", "a.toml", "--out", "new", "--workers", "1001"], "--workers is '1001'; accepted: an integer, 1 .. 1,000."),
+    (["run", "a.toml", "--out", "new", "--cell-timeout", "inf"], "--cell-timeout is 'inf'; accepted: a number, 0.001 "),
     (["play", "--game", "nothing", "--against", "ucb"], "unknown game 'nothing'"),
 ]
 
@@ -128,3 +146,44 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, message, coebl)
     assert error.startswith("coebl: ")
     assert message in error
     assert "?." not in error
+
+
+WRITERS = {  # the words of a command that writes a file, the ending of the file
+    "plot": (["plot", "results", "--out"], ".png"),
+    "explain": (["explain", "results", "ucb", "--out"], ".png"),
+    "report": (["report", "results", "--out"], ".html"),
+    "match": ([*PLAY, "--save"], ".csv"),
+    "runtime": ([*RUNTIME, "--budget", "1e9", "--plot"], ".png"),
+    "study new": (["study", "new"], ".toml"),
+}
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_file_is_written_only_into_a_folder_that_exists(tmp_path, monkeypatch, command, coebl):
+    go(small_study(learners=["ucb", "exp3"], rounds=9, seeds=2), tmp_path / "results")
+    for module in ("study.Results.summary", "engine.simulate", "plots.save"):
+        monkeypatch.setattr(f"coebl.{module}", None)  # nothing is computed first
+    (tmp_path / "file").touch()
+    words, ending = WRITERS[command]
+    option = words[-1] if words[-1].startswith("-") else "FILE"
+    for path, reason in (
+        (f"no/way/x{ending}", "the folder no/way does not exist. Create it."),
+        (f"file/x{ending}", "file is not a folder that you can write to. Choose another path."),
+    ):
+        done = coebl(*words, path, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (2, f"coebl: {option} is {path}, and {reason}\n")
+    (tmp_path / f"folder{ending}").mkdir()
+    done = coebl(*words, f"folder{ending}", cwd=tmp_path)
+    message = f"{option} is folder{ending}, which is a folder; accepted: the name of a file. Add one."
+    assert (done.returncode, done.stderr) == (2, f"coebl: {message}\n")
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_rejected_before_anything_is_run(tmp_path, coebl):
+    (tmp_path / "file").touch()
+    done = coebl(*RUNTIME, "--budget", "1e9", "--ioh", "file/x", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--ioh is file/x, and file is not a folder that you can write to. Choose another path." in done.stderr
+    done = coebl(*RUNTIME[:-1], "stag-hunt", "--ioh", "new/x", cwd=tmp_path)
+    assert done.returncode == 2
+    assert not (tmp_path / "new").exists(), "a rejected command creates nothing"

@@ -1,14 +1,22 @@
 """Registries: names from decorators, tables, entry points of other packages, and files."""
 
+from dataclasses import dataclass
+from fractions import Fraction
 from importlib.metadata import EntryPoint
+from typing import Annotated
 
+import numpy as np
 import pytest
 
 from coebl.core import registry
 from coebl.core.errors import InputError
 from coebl.core.registry import Registry
-from coebl.games import GAMES
-from coebl.learners import LEARNERS
+from coebl.core.specs import Range
+from coebl.games import GAMES, Noise
+from coebl.games.noise import Gaussian
+from coebl.learners import LEARNERS, Learner
+from coebl.learners.evolution import Mutation, Student
+from coebl.study import Study
 
 TWO_CLASSES = """
 from dataclasses import dataclass
@@ -136,3 +144,90 @@ def test_a_broken_entry_point_of_another_package_is_left_out_with_the_reason(mon
     done = coebl("list", "learners")
     assert (done.returncode, done.stderr.count("\n")) == (0, 2)
     assert "coebl: gone, a learner of an installed package, cannot be imported from nowhere_at_all:X" in done.stderr
+
+
+@dataclass
+class Fielded(Learner):
+    rate: float = 1.0
+    count: int = 1
+    word: str = "a"
+    numbers: tuple[float, ...] = (1.0,)
+    inner: Mutation = Student(freedom=4)  # noqa: RUF009 - it is frozen
+    words: str = "x,y"  # no spec writes a default
+    none: tuple[float, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "spec"),
+    [
+        ({"rate": Fraction(1, 3)}, "rate=0.3333333333333333"),
+        ({"rate": 10**30}, "rate=1e+30"),
+        ({"rate": np.float32(0.1)}, "rate=0.10000000149011612"),
+        ({"count": np.int64(10**18)}, "count=1000000000000000000"),
+        ({"numbers": [Fraction(1, 4), np.float32(2)]}, "numbers=0.25/2"),
+        ({"word": "a b"}, "word=a b"),
+        ({"inner": "student:freedom=4"}, ""),
+        ({"words": "x,y", "none": ()}, ""),
+        ({"inner": "laplace"}, "inner=laplace"),
+    ],
+)
+def test_hyper_parameters_are_plain_values_which_their_spec_makes_again(fields, spec):
+    learner = Fielded(**fields)
+    assert str(learner) == f"Fielded:{spec}".rstrip(":")
+    assert {type(value) for value in (learner.rate, *learner.numbers)} == {float}
+    assert type(learner.count) is int
+    assert Fielded(**LEARNERS.entry_of(Fielded, "").read(spec)) == learner
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "accepted"),
+    [
+        ("rate", 10**400, "a number"),
+        ("rate", Fraction(10**400), "a number"),
+        ("numbers", (1, 10**400), "numbers separated by /"),
+        ("count", (1,), "an integer"),
+        ("numbers", (), "numbers separated by /"),
+        ("word", "a,b", "a string without commas"),
+        ("word", "a ", "a string without commas"),
+    ],
+)
+def test_values_that_no_spec_can_have_are_rejected(name, value, accepted):
+    with pytest.raises(InputError, match=rf"^Fielded: {name} is .*; accepted: {accepted}\.$"):
+        Fielded(**{name: value})
+
+
+def test_a_component_with_its_own_init_is_checked_too():
+    @dataclass(frozen=True)
+    class Own(Gaussian):
+        sigma: Annotated[float, Range(0, 1)] = 1.0
+
+        def __init__(self, sigma: Annotated[float, Range(0, 1)] = 1.0):
+            object.__setattr__(self, "sigma", sigma)
+
+    registry = Registry("noise", "noises", base=Noise)
+    registry.add("own")(Own)
+    assert registry.make("own:sigma=0.5").sigma == 0.5
+    with pytest.raises(InputError, match=r"^own: sigma is 7\.0; accepted: a number, 0 \.\. 1\.$"):
+        registry.make("own:sigma=7")
+
+
+@dataclass
+class Odd(Learner):
+    rate: Annotated[float, Range(0)] = 1.0
+
+    def __post_init__(self):
+        pass  # without super().__post_init__(), which checks the fields
+
+
+def test_a_hyper_parameter_is_checked_once(monkeypatch):
+    checked = []
+    check = registry.Parameter.check
+    monkeypatch.setattr(registry.Parameter, "check", lambda self, *of: checked.append(self.name) or check(self, *of))
+    LEARNERS.make("coebl:c=2")
+    assert checked.count("c") == 1
+    Study(games=["rps"], learners=["coebl:c=2"], self_play=True, seeds=1)
+    assert checked.count("c") == 2
+    learners = Registry("odd", "odds")
+    learners.add("odd")(Odd)
+    with pytest.raises(InputError, match=r"^odd: rate is -1"):
+        learners.make("odd:rate=-1")

@@ -84,6 +84,8 @@ def test_the_command_plays_any_number_of_seats(coebl):
     found = json.loads(coebl(*three, "exp3,coebl:c=2,mutation=laplace,hedge").stdout)
     assert found["players"] == ["exp3", "coebl:c=2,mutation=laplace", "hedge"]
     assert list(found["rewards"]) == ["player1", "player2", "player3"]
+    timed = coebl("runtime", "exp3", "--game", "jordan", "--until", "swap_regret < 5", "--seeds", "3", "--budget", "9")
+    assert timed.stdout.startswith("3 runs of 3 hit within 9 rounds\n")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,16 @@ def test_the_command_plays_any_number_of_seats(coebl):
     [
         (["--row", "exp3"], "--column is missing; accepted: --row and --column, or --players SPEC,SPEC,..."),
         (["--row", "exp3", "--players", "ucb,ucb"], "--players and --row or --column are both given; accepted: one of"),
-        (["--players", "ucb"], "accepted: a tuple with a Learner for each seat of rps, (row, column)."),
+        (
+            ["--players", "ucb"],
+            "rps has 2 seats (row, column), and 1 learner is given; accepted: one for each seat. Use",
+        ),
+        (["--players", ""], "and 0 learners are given; accepted: one for each seat. Use --players SPEC,SPEC."),
+        (
+            ["--game", "jordan", "--row", "ucb", "--column", "exp3"],
+            "coebl: jordan has 3 seats (player1, player2, player3), and 2 learners are given; accepted: one for each "
+            "seat. Use --players SPEC,SPEC,SPEC.\n",
+        ),
     ],
 )
 def test_players_are_named_in_one_way(options, message, coebl):

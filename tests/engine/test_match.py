@@ -17,8 +17,11 @@ UCB, EXP3 = parse_learner("ucb"), parse_learner("exp3")
         (lambda: Match(GAME, (UCB, EXP3), 0), r"^rounds is 0; accepted: an integer, 1 \.\. 1,000,000,000\.$"),
         (lambda: Match(GAME, (UCB, EXP3), 10**30), "^rounds is 1000000000000000000000000000000; accepted"),
         (lambda: Match(GAME, (UCB, EXP3), 10**5000), "^rounds is a number too long to show; accepted"),
-        (lambda: Match("rps", (UCB, EXP3), 10), r"^game is 'rps'; accepted: a Game\. For specs and files: Match\.of"),
-        (lambda: Match(GAME, ("ucb", EXP3), 10), r"^row is 'ucb'; accepted: a Learner\. For specs: Match\.of"),
+        (
+            lambda: Match("rps", (UCB, EXP3), 10),
+            r"^game is 'rps'; accepted: a Game\. For specs and files: Match\.am",
+        ),
+        (lambda: Match(GAME, ("ucb", EXP3), 10), r"^row is 'ucb'; accepted: a Learner\. For specs: Match\.among"),
         (lambda: Match(GAME, (UCB, None), 10), r"^column is None; accepted: a Learner"),
         (
             lambda: Match(GAME, (UCB,), 10),

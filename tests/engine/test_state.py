@@ -1,6 +1,7 @@
 """The state of a learner as a value: saving, restoring, and attributes that cannot be saved."""
 
 import copy
+import io
 import pickle
 import sys
 import threading
@@ -234,6 +235,47 @@ def test_attributes_that_cannot_be_stored_are_named(thing, where, tmp_path):
             way()
     assert not (tmp_path / "player.npz").exists()
     player.observe(reward=1.0)  # and it plays on
+
+
+class Buffer(io.BytesIO):
+    """A class in the module of the learner, whose content is in no attribute."""
+
+    def __getstate__(self):
+        return {}
+
+
+@pytest.mark.parametrize("kind", [io.BytesIO, io.StringIO, Buffer])
+def test_content_outside_of_attributes_cannot_be_stored(kind, tmp_path):
+    """Such an object was stored without its content."""
+
+    class Keeper(Custom):
+        def start(self, seat):
+            super().start(seat)
+            self.kept = kind()
+
+    with pytest.raises(InputError, match=r"^Keeper.kept is .*, which cannot be stored; accepted: arrays, "):
+        Player(Keeper(), 2).save(tmp_path / "player.npz")
+
+
+class Cached:
+    """A class with methods for pickle, whose content is in attributes."""
+
+    def __init__(self):
+        self.total, self.cache = 1, {"one": 1}
+
+    def __getstate__(self):
+        return {"total": self.total}
+
+
+def test_attributes_are_stored_that_pickle_leaves_out(tmp_path):
+    class Keeper(Custom):
+        def start(self, seat):
+            super().start(seat)
+            self.kept = Cached()
+
+    player = Player(Keeper(), 2)
+    player._seated.learner.kept.cache["two"] = 2
+    assert reloaded(player, tmp_path, Keeper())._seated.learner.kept.cache == {"one": 1, "two": 2}
 
 
 def cycle():

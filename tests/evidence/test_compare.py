@@ -204,7 +204,10 @@ def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, ca
         return captured.out
 
     lines = out("--margin", "9").splitlines()
-    assert lines[0] == "ucb minus exp3, pseudo_regret, lower is better"
+    answer = lines[: lines.index("")]
+    assert answer[0].startswith("Head to head, ")
+    assert "; against common opponents, " in " ".join(answer)
+    assert lines[len(answer) + 1] == "ucb minus exp3, pseudo_regret, lower is better"
     headings = [place for place, line in enumerate(lines) if line.startswith(("head to head", "common opponents"))][:2]
     header = ["game", "difference", "95", "%", "interval", "p", "(Holm)", "better", "within", "9"]
     for place in headings:
@@ -214,8 +217,6 @@ def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, ca
         assert all(line.endswith(("  yes", "  not shown")) for line in rows)
         assert all("●" in line and len(line) <= 100 for line in rows)  # the interval as a bar
     below = " ".join(lines[headings[-1] + 6 :])
-    assert "Head to head, " in below
-    assert "; against common opponents, " in below
     assert "Holm's method, separately over the games, head to head; " in below
     rows = json.loads(out("--json"))
     assert [(row["a"], row["b"], row["metric"], row["n"]) for row in rows] == [("ucb", "exp3", "pseudo_regret", 12)] * 6

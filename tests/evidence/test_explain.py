@@ -150,3 +150,7 @@ def test_what_is_missing_is_named(tmp_path, coebl, folder):
     general.run(tmp_path / "general", quiet=True, workers=1)
     with pytest.raises(InputError, match="no game is zero-sum; accepted: a study of zero-sum games"):
         explain(Results(tmp_path / "general"), "ucb")
+    for cell in (tmp_path / "general" / "cells").iterdir():
+        cell.unlink()
+    with pytest.raises(InputError, match=r"general: no cell is finished yet; run the study first\.$"):
+        explain(Results(tmp_path / "general"), "ucb")

@@ -99,6 +99,12 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
     assert [one.rank for one in ranked(["a:c=1", "a:c=2"], found[:1])] == [1, 2], "a sweep"
     level = [pairing("a", "b", 0, p=1.0)]
     assert "None of the 2 learners is shown" in str(Ranking("regret", ranked("ab", level), level, []))
+    found = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=1", "b", 0, p=1.0), pairing("a:c=2", "b", 0, p=1.0)]
+    order = ranked(["a:c=1", "a:c=2", "b"], found)
+    assert str(Ranking("regret", order, found, [])).startswith("a:c=1 comes first of 3 learners")
+    found = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=3", "b", 0, p=1.0)]  # the winner met only its own settings
+    order = ranked(["a:c=1", "a:c=2", "a:c=3", "b"], found)
+    assert str(Ranking("regret", order, found, [])) == "a:c=3 and b share the first place among 2 learners."
 
 
 @pytest.mark.parametrize(
@@ -123,12 +129,15 @@ def test_run_and_results_begin_with_the_ranking(coebl, tmp_path):
     ran = coebl("run", "study.toml", "--out", "out", "--workers", 1, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
-    assert lines[2].split() == ["rank", "learner", "won", "undecided", "lost", "score"]
-    assert lines[3].split() == ["1", "fixed:strategy=1/0/0", "1", "0", "0", "+1.00"]
+    assert lines[1] == ""
+    assert lines[2].startswith("fixed:strategy=1/0/0 comes first of 2 learners")
+    table = lines.index("", 2) + 1
+    assert lines[table].split() == ["rank", "learner", "won", "undecided", "lost", "score"]
+    assert lines[table + 1].split() == ["1", "fixed:strategy=1/0/0", "1", "0", "0", "+1.00"]
     assert "Score: wins minus losses, per pairing." in ran.stdout
     assert lines[-1] == "means: coebl results out; page: coebl report out"
     shown = coebl("results", "out").stdout
-    assert shown.splitlines()[1:4] == lines[2:5]
+    assert shown.splitlines()[: table + 1] == lines[2 : table + 3]
     assert "95 % interval" in shown  # four means fit a screen
     assert "rank" not in coebl("results", "out", "--metric", "regret").stdout
 
@@ -144,7 +153,7 @@ def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
     (tmp_path / "study.toml").write_text(after)
     ran = coebl("run", "study.toml", "--out", "out", "--workers", 1, cwd=tmp_path)
     assert "left alone: 4 cells" in ran.stderr
-    assert {line.split()[1] for line in ran.stdout.splitlines()[3:5]} == {"coebl:c=2", "uniform"}
+    assert {line.split()[1] for line in ran.stdout.splitlines()[5:7]} == {"coebl:c=2", "uniform"}
     assert "of the 2 learners" in ran.stdout.replace("None of", "of") or "of 2 learners" in ran.stdout
     study, results = parse_study(after), Results(tmp_path / "out")
     [pairing] = rank(results, study).pairings
@@ -160,13 +169,13 @@ def test_variants_are_distinguished_and_unequal_pairings_are_reported(coebl, tmp
     text = OTHERS + '[match-ups]\npairs = [["coebl:c=2", "uniform"], ["coebl:c=8", "uniform"]]\n'
     results_of(text, tmp_path / "out")
     shown = coebl("results", "out", cwd=tmp_path).stdout
-    assert {line.split()[1] for line in shown.splitlines()[2:5]} == {"coebl:c=2", "coebl:c=8", "uniform"}
-    assert " pairings " in shown.splitlines()[1]
+    assert {line.split()[1] for line in shown.splitlines()[3:6]} == {"coebl:c=2", "coebl:c=8", "uniform"}
+    assert " pairings " in shown.splitlines()[2]
     assert "2 of 2" in shown
     assert "1 of 2" in shown
     assert "Not all learners met each other" in shown
     assert "coebl  " not in shown  # nor in the means below
-    assert coebl("compare", "out", "coebl", "coebl:c=2").stdout.startswith("coebl:c=8 minus coebl:c=2, pseudo_regret")
+    assert coebl("compare", "out", "coebl", "coebl:c=2").stdout.count("\ncoebl:c=8 minus coebl:c=2, pseudo_regret")
 
 
 def test_many_means_are_printed_on_request(coebl, played, monkeypatch):

@@ -167,7 +167,9 @@ def test_titles_and_labels_are_for_people():
     assert parse_game("rps").labels == (("rock", "paper", "scissors"),) * 2
     titles = [entry.title for entry in GAMES]
     assert len(set(titles)) == len(titles)
-    assert all(entry.title[0].isupper() and not entry.summary.startswith(entry.title) for entry in GAMES)
+    for entry in GAMES:
+        assert entry.title[0].isupper(), f'{entry.name}: give it a title, @GAMES.add("{entry.name}", title="...")'
+        assert not entry.summary.startswith(entry.title), f"{entry.name}: its summary repeats its title; reword it"
 
 
 # The classic games

@@ -1,6 +1,7 @@
 """Every oracle of a game of genomes against the matrix of all genomes; masks; mistakes."""
 
 import time
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -123,7 +124,14 @@ def test_a_count_game_with_a_mixed_equilibrium():
     assert not cycle.unknown
 
 
-def test_the_fingerprint_has_the_source_of_custom_classes_alone():
+SHIFT = 3
+
+
+def _shifted(x, y, by):
+    return SHIFT * (x.sum() - y.sum()) + by
+
+
+def test_the_fingerprint_has_the_source_of_custom_code_alone():
     class Mine(CountGame):
         """A custom game."""
 
@@ -131,6 +139,9 @@ def test_the_fingerprint_has_the_source_of_custom_classes_alone():
     assert ["custom" in game.fingerprint() for game in games] == [False, True]
     assert CountGame.__doc__[:20] not in games[0].fingerprint()
     assert games[0].fingerprint() != CountGame(2 * np.eye(4)).fingerprint()
+    shifted = [FunctionGame(partial(_shifted, by=by), 3).fingerprint() for by in (1, 2)]
+    assert shifted[0] != shifted[1]
+    assert all("def _shifted" in source and "SHIFT = 3" in source and " at 0x" not in source for source in shifted)
 
 
 FOUR = parse_game("bilinear:n=4")

@@ -272,4 +272,4 @@ def test_a_study_runs_on_the_gpu(tmp_path):
     study = parse_study(text, device="cuda")
     for folder, limit in (("plain", None), ("limited", 300)):
         assert run(study, tmp_path / folder, workers=1, cell_timeout=limit, quiet=True).finished == 1
-        assert Results(tmp_path / folder).devices() == [backend_for("cuda").title]
+        assert Results(tmp_path / folder).devices() == [backend_for("cuda").versions["device"]]

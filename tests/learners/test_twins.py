@@ -6,7 +6,7 @@ import pytest
 from bare_seats import build_seat
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS, Seen, _template, parse_learner
-from learner_rules import INDEXED, arguments_of, check_every_hyper_parameter, made_twins
+from learner_rules import HINT, INDEXED, arguments_of, check_every_hyper_parameter, made_twins
 from oracles.evolution import CoeblTwin, KinTwin, StrainTwin
 from oracles.learners import (
     BlumMansourTwin,
@@ -147,7 +147,7 @@ def check_trajectory(spec, game, horizon, rounds=ROUNDS):
     for t in range(1, rounds + 1):
         policy = learner.policy(t)
         slow = np.array([twin.policy(t) for twin in twins])
-        np.testing.assert_allclose(policy, slow, atol=make_twin.tolerance, rtol=0, err_msg=f"round {t}")
+        np.testing.assert_allclose(policy, slow, atol=make_twin.tolerance, rtol=0, err_msg=f"round {t}: {HINT}")
         # Any actions will do, so most are drawn from the twin's policy and some at will: every pair gets its visits.
         # A learner that divides by the probability of its action never sees one of probability 0.
         at_will = [np.flatnonzero(x > 1e-9) if learner.importance_weighted else np.arange(m) for x in slow]

@@ -26,6 +26,11 @@ def test_a_learner_has_the_slot_that_its_class_declares():
     assert list(found) == ["coebl", "ucb", "exp3-ix", "mine.py:Mine"], "in the order of the slots"
 
 
+def test_new_learners_are_last_in_the_registry():
+    place = LEARNERS.names.index("fictitious-play")
+    assert place == 40, "colours of published figures follow the order of homes: enter a new learner as the last"
+
+
 def test_the_look_of_a_learner_does_not_depend_on_the_others():
     everyone = LEARNERS.names
     alone = {spec: looks([spec])[spec] for spec in everyone}

@@ -69,10 +69,13 @@ def test_claims_are_marks_and_a_sentence_and_the_reasons_are_printed_on_request(
     rows = [line for line in brief.splitlines() if re.match(r"C\d", line)]
     assert [row.split()[0] for row in rows] == [f"C{number}" for number in range(1, 17)]
     assert "against 0" not in brief
-    assert "of 3 matches that were run (39 in all) and loses " in " ".join(brief.split())
+    answer, _, table = brief.partition("\n\n")
+    assert "of 3 matches that were run (39 in all) and loses " in " ".join(answer.split())
+    assert table.split()[0] == "claim"
     assert brief.splitlines()[-1].startswith(("for a page: coebl report", "page: "))
     details = coebl("claims", folder, "--details", cwd=folder.parent).stdout
     assert "ucb v coebl:c=2 on rps, round 2010: the mean" in details
+    assert details.startswith(f"{answer}\n\n")
 
 
 def test_claims_as_a_table_and_as_markdown(folder, coebl):

@@ -7,7 +7,8 @@ from contextlib import nullcontext
 
 import pytest
 
-from coebl.study import EXAMPLE, RunSummary, parse_study
+from coebl.core.errors import InputError
+from coebl.study import EXAMPLE, RunSummary, parse_study, run
 from coebl.study.progress import disk_use, estimate, work_of
 from coebl.study.runner import warm_up
 from study_runs import go
@@ -199,7 +200,9 @@ def test_a_time_limit_that_no_timer_can_keep_is_rejected(coebl, tmp_path, second
     (tmp_path / "study.toml").write_text(EXAMPLE)
     done = coebl("run", tmp_path / "study.toml", "--out", tmp_path / "out", "--cell-timeout", seconds)
     assert done.returncode == 2
-    assert "accepted: seconds above 0, at most 10,000,000" in done.stderr
+    assert f"--cell-timeout is '{seconds}'; accepted: a number, 0.001 .. 10,000,000." in done.stderr
+    with pytest.raises(InputError, match="accepted: seconds above 0, at most 10,000,000"):
+        run(parse_study(EXAMPLE), tmp_path / "out", cell_timeout=float(seconds))
     assert not (tmp_path / "out").exists()
 
 

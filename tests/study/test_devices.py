@@ -6,9 +6,12 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
+from coebl.backend import backend_class
 from coebl.cli import app
 from coebl.core.errors import InputError
 from coebl.evidence.pairwise import rank
+from coebl.games import parse_game
+from coebl.learners import parse_learner
 from coebl.report.page import Presentation, write_page
 from coebl.study import Results, parse_study, run
 from coebl.study.cell import Cell
@@ -75,6 +78,31 @@ def test_the_kept_text_names_the_device(text, device):
     again = parse_study(study.text)
     assert again.cells == study.cells
     assert {cell.device for cell in again.cells} == {device}
+
+
+def test_a_study_on_a_gpu_is_shown_without_cupy(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    study = parse_study(TEXT, device="cuda")
+    store = Store.create(tmp_path / "results", study.text)
+    assert set(make_plan(study, store).todo) == set(study.cells)
+    (tmp_path / "study.toml").write_text(study.text)
+    shown = CliRunner().invoke(app, ["study", "show", str(tmp_path / "study.toml")])
+    assert "on the CPU of this machine, whose GPU may be much faster or slower" in shown.output
+    store.save(study.cells[0], replace(study.cells[0], device="cpu").run())
+    results = Results(tmp_path / "results")
+    assert (results.devices(), results.notices()) == (["cuda"], ["the cells were run on a GPU (cuda)"])
+
+
+def test_one_process_uses_a_gpu_by_default():
+    assert (backend_class("cpu").workers, backend_class("cuda").workers) == (None, 1)
+
+
+def test_what_cannot_run_on_a_gpu():
+    cpu, cuda = map(backend_class, ("cpu", "cuda"))
+    cases = [((parse_game("rps"),), ""), ((parse_game("chicken"),), "chicken is not a zero-sum matrix game")]
+    cases += [((None, parse_learner("cga")), "cga is a search"), ((None, None, ["beliefs"]), "keep has beliefs")]
+    for arguments, reason in cases:
+        assert (cpu.reason_not_to_run(*arguments), cuda.reason_not_to_run(*arguments)) == ("", reason)
 
 
 READERS = {

@@ -3,14 +3,16 @@
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from coebl import Game, Learner
+from coebl import Game, Learner, parse_game
+from coebl.core.modules import load_file
 from coebl.games.noise import Gaussian
 from coebl.learners import Coebl, Exp3
+from coebl.learners.evolution import Mutation
 from coebl.study import Results, Study, StudyError, parse_study
 from study_runs import rows
 
@@ -76,6 +78,60 @@ def test_a_custom_class_and_a_game_without_a_spec_are_run_and_continued(tmp_path
     }
 
 
+@pytest.mark.parametrize(
+    ("spec", "noise"), [("rps", "laplace:sigma=3"), ("diagonal:n=2,space=bits", "none"), ("jordan", "none")]
+)
+def test_a_game_object_is_played_with_its_noise(tmp_path, spec, noise):
+    game = parse_game(spec, noise=noise)
+    learner = "as-atoms:learner=exp3" if "bits" in spec else "exp3"
+    study = Study(games=[spec, game], learners=[learner], self_play=True, **(SMALL | {"metrics": ["payoff"]}))
+    assert [cell.noise for cell in study.cells] == [None, noise]
+    assert [cell.match().game.noise for cell in study.cells] == [parse_game(spec).noise, game.noise]
+    assert study.noises == {parse_game(spec).spec: str(parse_game(spec).noise)}
+    study.run(tmp_path / "out", workers=1, quiet=True)
+    assert {record.noise for record in Results(tmp_path / "out").records()} == {str(parse_game(spec).noise), noise}
+    again = parse_study(study.text)
+    assert again == study.with_(text=again.text)
+    same = Study(games=[parse_game(spec)], learners=[learner], self_play=True, **(SMALL | {"metrics": ["payoff"]}))
+    assert same.cells[0].digest() == study.cells[0].digest()
+
+
+def test_the_file_of_a_game_object_s_noise_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nz.py").write_text(
+        "from dataclasses import dataclass\nfrom coebl.games.noise import Gaussian\n"
+        "@dataclass(frozen=True)\nclass N(Gaussian):\n    k: float = 1.0\n"
+    )
+    study = Study(games=[parse_game("rps", "nz.py:N:k=2")], learners=["ucb", "exp3"], seeds=2, rounds=9)
+    assert {cell.noise for cell in study.cells} == {"nz.py:N:k=2"}
+    [kept] = study.files
+    assert f'"noise" = "{kept}:N:k=2"' in study.text
+    study.run("out", workers=1)
+    again = parse_study(study.text, "out/study.toml")
+    assert [cell.digest() for cell in again.cells] == [cell.digest() for cell in study.cells]
+
+
+def test_a_study_does_not_make_its_game_objects_again(monkeypatch):
+    games = [parse_game("rps"), parse_game("diagonal:2", "none")]
+    monkeypatch.setattr("coebl.games.registry._find_game", lambda spec: pytest.fail(f"{spec} is made again"))
+    assert {cell.noise for cell in Study(games=games, learners=["ucb"], seeds=2).cells} == {None, "none"}
+
+
+def test_the_noise_of_a_study_replaces_that_of_a_game_object():
+    games = ["rps", parse_game("rps", noise="none")]
+    study = Study(games=games, learners=["exp3"], self_play=True, noise=["bernoulli", "laplace"], **SMALL)
+    assert [cell.noise for cell in study.cells] == ["bernoulli", "laplace"]
+    assert study.noises == {"rps": "gaussian"}
+    assert parse_study(study.text) == study
+
+
+def test_a_study_of_parts_keeps_the_noises_of_its_game_objects():
+    parts = [{"games": [parse_game("rps", noise="none"), "rps"], "rounds": 9}, {"games": ["rps"], "noise": "laplace"}]
+    study = Study(parts=parts, learners=["exp3"], self_play=True, seeds=2)
+    assert [(cell.rounds, cell.noise) for cell in study.cells] == [(9, "none"), (9, None), (3000, "laplace")]
+    assert parse_study(study.text).cells == study.cells
+
+
 SCRIPT = """
 from dataclasses import dataclass
 from coebl import Learner
@@ -104,6 +160,125 @@ def test_a_file_and_its_objects_give_the_same_numbers(tmp_path):
     study.run(tmp_path / "objects", workers=1, quiet=True)
     parse_study(study.text).run(tmp_path / "file", workers=1, quiet=True)
     assert rows(tmp_path / "objects") == rows(tmp_path / "file")
+
+
+CHANGING = """
+from dataclasses import dataclass
+from coebl import Game, Learner
+from coebl.games.noise import Gaussian
+from coebl.learners import Coebl
+from coebl.learners.evolution import Mutation
+from coebl.study import Study
+
+SHARE = 0.5
+
+def skewed(policies):
+    return SHARE * policies
+
+@dataclass
+class Skewed(Learner):
+    def start(self, seat):
+        self.policies = seat.full(1 / seat.actions, seat.actions)
+    def policy(self, t):
+        return skewed(self.policies)
+
+@dataclass(frozen=True)
+class Half(Mutation):
+    def mutate(self, random, parents, deviation):
+        return parents * SHARE
+
+@dataclass(frozen=True)
+class Louder(Gaussian):
+    def draw(self, random, size):
+        return super().draw(random, size) / SHARE
+
+study = Study(
+    games=["rps", Game([[1, 2]], name="loud", noise=Louder())],
+    learners=[Skewed(), Coebl(mutation=Half()), "exp3"],
+    seeds=5,
+    seeds_per_cell=1,
+    self_play=True,
+)
+"""
+
+
+@pytest.mark.parametrize("changed", ["= 0.5", "* policies", "* SHARE", "/ SHARE", "seeds=5"])
+def test_cells_of_custom_code_that_has_changed_are_not_reused(tmp_path, changed):
+    file = tmp_path / "script.py"
+    digests = []
+    for text in (CHANGING, CHANGING.replace(changed, {"seeds=5": "seeds=6"}.get(changed, f"{changed} * 2"))):
+        file.write_text(text)
+        cells = load_file(str(file)).study.cells
+        digests.append({cell.digest(): (cell.game, cell.players[0]) for cell in cells})
+    skewed, half = "Skewed", "coebl:mutation=Half"
+    every = {(game, player) for game in ("rps", "loud") for player in (skewed, half, "exp3")}
+    assert {digests[0][digest] for digest in digests[0].keys() - digests[1].keys()} == {
+        "= 0.5": every - {("rps", "exp3")},
+        "* policies": {("rps", skewed), ("loud", skewed)},
+        "* SHARE": {("rps", half), ("loud", half)},
+        "/ SHARE": {("loud", skewed), ("loud", half), ("loud", "exp3")},
+        "seeds=5": set(),
+    }[changed]
+
+
+class Impostor(Mine):
+    name = "ucb"
+
+
+class CountedNoise(Gaussian):
+    name = "gaussian"
+
+
+@dataclass(frozen=True)
+class Still(Mutation):
+    name = "gaussian"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "class_", "kind", "name"),
+    [
+        ({"learners": [Impostor(), "exp3"]}, Impostor, "learner", "ucb"),
+        ({"learners": ["ucb", Impostor()]}, Impostor, "learner", "ucb"),
+        ({"learners": [Coebl(mutation=Still())]}, Still, "mutation", "gaussian"),
+        ({"learners": ["ucb"], "noise": CountedNoise()}, CountedNoise, "noise", "gaussian"),
+        ({"learners": ["ucb"], "games": [parse_game("rps", CountedNoise())]}, CountedNoise, "noise", "gaussian"),
+    ],
+)
+def test_a_custom_class_with_the_name_of_a_registered_one_is_rejected(arguments, class_, kind, name):
+    with pytest.raises(StudyError) as caught:
+        Study(**({"games": ["rps"], "seeds": 3} | arguments))
+    [mistake] = caught.value.mistakes
+    called = f"the class {class_.__module__}.{class_.__name__} is called {name!r}"
+    assert mistake.endswith(f": {called}, as a registered {kind} is; give it another name.")
+
+
+def test_a_learner_in_a_file_may_have_a_default_part_in_that_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nest.py").write_text(
+        "from dataclasses import dataclass\nfrom coebl.learners import Coebl\n"
+        "from coebl.learners.evolution import Mutation\n@dataclass(frozen=True)\nclass Wide(Mutation):\n"
+        "    def deviation(self, seat, count):\n        return 0 * count + 0.3\n"
+        "@dataclass\nclass Nested(Coebl):\n    mutation: Mutation = Wide()\n"
+    )
+    study = Study(games=["rps"], learners=["nest.py:Nested"], seeds=2, rounds=9)
+    assert [dict(cell.objects) for cell in study.cells] == [{}]
+    assert study.run("out", workers=2).finished == 1
+
+
+def test_two_custom_learners_with_one_spec_are_rejected():
+    def operator(shift):
+        @dataclass(frozen=True)
+        class Shift(Mutation):
+            def mutate(self, random, parents, deviation):
+                return parents + shift
+
+        return Shift()
+
+    first, second = Coebl(mutation=operator(1)), Coebl(mutation=operator(2))
+    with pytest.raises(StudyError, match="two different objects are called 'coebl:mutation=Shift'"):
+        Study(games=["rps"], learners=[first, second], seeds=3)
+    study = Study(games=["rps"], learners=[first, replace(first)], seeds=3)
+    assert [cell.objects["coebl:mutation=Shift"] for cell in study.cells] == [first]
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,7 @@ def test_the_quick_version(tiny):
             r"statements is \[\]; accepted: .*registered",
         ),
         (TINY[TINY.index("[[parts]]") :], "parts = []", r"parts is \[\]; accepted"),
+        (TINY[TINY.index("[[parts]]") :], "", r"suite\.toml: there is no key 'parts'\. Add it\.$"),
         ("version = 3", 'version = 3\nsubject = ""\nstatements = [{}]', "subject is ''; accepted: a string, not empty"),
     ],
 )

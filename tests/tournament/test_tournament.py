@@ -121,6 +121,8 @@ def test_how_good_is_mine(coebl, tmp_path):
     assert "0 cells run, 48 found" in again
     assert again.splitlines()[-1] == said.splitlines()[-1]
     _, full, _ = coebl(*QUICK, "--details")
+    for text in (again, full):
+        assert text.index("mine.py:Mine is ") < text.index("\n\nrank ") < text.index("advantage, %: ")
     for column in columns_of(general=False, names={}):
         explained = f"{column.header}: {column.meaning}" if column.header != "learner" else "learner"
         assert explained in " ".join(full.split())
@@ -132,11 +134,16 @@ def test_how_good_is_mine(coebl, tmp_path):
     assert '<h2 id="ranking-title">Ranking</h2>' in page
     assert "<td>mine.py:Mine</td>" in page
     assert "data:image/svg+xml;base64," in page
-    (tmp_path / "out" / "tournament" / "summary.json").write_text("{}")
+    summary = tmp_path / "out" / "tournament" / "summary.json"
+    entire, header = summary.read_text(), '"header": ['
+    summary.write_text("{}")
     code, _, complaint = coebl("report", "out")
     assert code == 2
-    (tmp_path / "out" / "tournament" / "summary.json").unlink()
-    os.mkfifo(tmp_path / "out" / "tournament" / "summary.json")
+    for damaged in ('{"page": 3}', '{"page": []}', "[]", "[" * 100_000, entire.replace(header, header + "3, ")):
+        summary.write_text(damaged)
+        assert coebl("report", "out") == (code, "", complaint)
+    summary.unlink()
+    os.mkfifo(summary)
     assert coebl("report", "out") == (code, "", complaint)  # and is not waited for
     assert "its files are damaged. To recreate them: coebl tournament" in complaint
 

@@ -56,6 +56,13 @@ def test_a_subject_is_not_its_own_opponent(suite):
         subjects_of(suite, ["best-response"])
 
 
+def test_two_statements_of_one_id_are_rejected(tmp_path):
+    path = tmp_path / "suite.toml"
+    path.write_text(TINY.read_text().replace('id = "b"', 'id = "a"'))
+    with pytest.raises(InputError, match=r"statements has the id a twice; accepted: each once\. Take one out\."):
+        read_suite(str(path))
+
+
 # The file of the pre-registered test
 
 
@@ -140,37 +147,36 @@ def duels(suite, **advantages):
 
 def test_head_to_head_by_hand(suite):
     numbers, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-8.0, two_q=7.0)
-    assert [(row["game"], row["opponent"], row["outcome"]) for row in found.rows] == [
+    assert [(row.game, row.opponent, row.outcome) for row in found.rows] == [
         ("one", "p", "ahead"),
         ("one", "q", "level"),
         ("two", "p", "behind"),
         ("two", "q", "ahead"),
     ]
-    assert [row["measured"] for row in found.rows] == pytest.approx([9, 0.1, -8, 7])
-    assert [row["relative"] for row in found.rows] == pytest.approx([9 / 200, 0.1 / 200, -8 / 200, 7 / 200])
+    assert [row.estimate.mean for row in found.rows] == pytest.approx([9, 0.1, -8, 7])
+    assert [row.relative for row in found.rows] == pytest.approx([9 / 200, 0.1 / 200, -8 / 200, 7 / 200])
     by_seed = [
-        (
-            numbers[row["game"], row["opponent"], "s", "pseudo_regret"]
-            - numbers[row["game"], "s", row["opponent"], "pseudo_regret"]
-        )
+        (numbers[row.game, row.opponent, "s", "pseudo_regret"] - numbers[row.game, "s", row.opponent, "pseudo_regret"])
         / 2
         for row in found.rows
     ]
-    assert [row["p_for"] for row in found.rows] == pytest.approx(holm([p_of(d, "greater") for d in by_seed]))
-    assert [row["p_against"] for row in found.rows] == pytest.approx(holm([p_of(d, "less") for d in by_seed]))
+    assert [row.estimate.p_for_holm for row in found.rows] == pytest.approx(holm([p_of(d, "greater") for d in by_seed]))
+    assert [row.estimate.p_against_holm for row in found.rows] == pytest.approx(
+        holm([p_of(d, "less") for d in by_seed])
+    )
     assert found.counts == {"ahead": 2, "level": 1, "behind": 1, "missing": 0, "mean below 0": 1}
     assert (found.missed, found.total, found.allowed, found.reached) == (1, 4, 0, False)
     assert "Behind on 1 of 4 pairs of game and opponent (aim: at most 0), ahead on 2, undecided on 1" in found.said
-    assert [row["game"] for row in found.failing] == ["two"]
+    assert [row.game for row in found.failing] == ["two"]
 
 
 def test_over_all_games_every_game_counts_once_in_units_of_its_range(suite):
     _, found = duels(suite, one_p=9.0, one_q=3.0, two_p=-8.0, two_q=7.0)
     p, q = found.overall
-    assert (p["opponent"], p["measured"], p["n"], p["outcome"]) == ("p", pytest.approx((9 - 8) / 400), 2, "level")
-    assert q["measured"] == pytest.approx((3 + 7) / 400)
+    assert (p.opponent, p.estimate.mean, p.estimate.n, p.outcome) == ("p", pytest.approx((9 - 8) / 400), 2, "level")
+    assert q.estimate.mean == pytest.approx((3 + 7) / 400)
     raw = [p_of(np.array(numbers) / 200, "greater") for numbers in ([9, -8], [3, 7])]
-    assert [p["p_for"], q["p_for"]] == pytest.approx(holm(raw))
+    assert [p.estimate.p_for_holm, q.estimate.p_for_holm] == pytest.approx(holm(raw))
 
 
 def test_no_learner_is_behind(suite):
@@ -194,15 +200,15 @@ def regrets(suite, change=(), **means):
 def test_ratios_against_a_best_response_by_hand(suite):
     found = regrets(suite, one_s=30.0, one_p=40.0, one_q=25.0, two_s=51.0, two_p=30.0, two_q=90.0)
     one, two = found.rows
-    assert (one["opponent"], one["measured"], one["outcome"]) == ("q", pytest.approx(30 / 25), "within")
-    assert (two["opponent"], two["measured"], two["outcome"]) == ("p", pytest.approx(51 / 30), "beyond")
-    assert (one["subject_mean"], one["opponent_mean"]) == pytest.approx((30, 25))
-    assert one["low"] < one["measured"] < one["high"]
+    assert (one.opponent, one.estimate.mean, one.outcome) == ("q", pytest.approx(30 / 25), "within")
+    assert (two.opponent, two.estimate.mean, two.outcome) == ("p", pytest.approx(51 / 30), "beyond")
+    assert one.means == pytest.approx((30, 25))
+    assert one.estimate.low < one.estimate.mean < one.estimate.high
     assert (found.missed, found.counts["too far"], found.reached) == (1, 0, False)
     (whole,) = found.overall
-    assert whole["measured"] == pytest.approx(np.log([1.2 / 1.5, 1.7 / 1.5]).mean())
+    assert whole.estimate.mean == pytest.approx(np.log([1.2 / 1.5, 1.7 / 1.5]).mean())
     assert "the geometric mean is 1.43" in found.said
-    assert [row["game"] for row in found.failing] == ["two"]
+    assert [row.game for row in found.failing] == ["two"]
 
 
 def test_one_ratio_too_far_misses_the_aim_however_many_misses_it_allows(suite):
@@ -217,10 +223,10 @@ def test_one_ratio_too_far_misses_the_aim_however_many_misses_it_allows(suite):
 def test_an_aim_is_open_while_data_are_missing(suite):
     gone = {("two", "q", "best-response", "pseudo_regret")}
     found = regrets(suite, gone, one_s=20.0, one_p=40.0, one_q=25.0, two_s=20.0, two_p=30.0, two_q=90.0)
-    assert [row["outcome"] for row in found.rows] == ["within", "missing"]
+    assert [row.outcome for row in found.rows] == ["within", "missing"]
     assert found.reached is None
     assert "Without data: 1 of 2." in found.said
-    assert found.overall[0]["outcome"] == "missing"
+    assert found.overall[0].outcome == "missing"
 
 
 def test_single_runs_by_hand(suite):
@@ -232,8 +238,8 @@ def test_single_runs_by_hand(suite):
         numbers[game, "s", "best-response", "pseudo_regret"] = runs + 4
         numbers[game, "best-response", "s", "pseudo_regret"] = 4 - runs
     found = judged(suite, 3, numbers)
-    assert [(row["measured"], row["outcome"]) for row in found.rows] == [(4.9, "within"), (5.1, "beyond")]
-    assert [(row["subject_mean"], row["opponent_mean"]) for row in found.rows] == [(49, 10), (51, 10)]
+    assert [(row.estimate.mean, row.outcome) for row in found.rows] == [(4.9, "within"), (5.1, "beyond")]
+    assert [row.means for row in found.rows] == [(49, 10), (51, 10)]
     assert (found.missed, found.total, found.reached) == (1, 2, False)
     assert (
         found.said
@@ -255,15 +261,15 @@ def settled(suite, last=None, **means):
 def test_exploitability_in_self_play_by_hand(suite):
     last = dict.fromkeys(("one_s", "one_p", "one_q", "two_s", "two_p", "two_q"), 0.5) | {"one_s": 0.9, "two_s": 0.1}
     found = settled(suite, last, one_s=0.2, one_p=0.5, one_q=0.201, two_s=0.4, two_p=0.3, two_q=0.6)
-    assert [row["outcome"] for row in found.rows] == ["below", "level", "above", "below"]
-    assert [row["measured"] for row in found.rows] == pytest.approx([-0.3, -0.001, 0.1, -0.2])
-    assert [row["relative"] for row in found.rows] == pytest.approx([-0.15, -0.0005, 0.025, -0.05])
+    assert [row.outcome for row in found.rows] == ["below", "level", "above", "below"]
+    assert [row.estimate.mean for row in found.rows] == pytest.approx([-0.3, -0.001, 0.1, -0.2])
+    assert [row.relative for row in found.rows] == pytest.approx([-0.15, -0.0005, 0.025, -0.05])
     assert found.counts == {"least": 1, "not least": 1, "missing": 0, "least outright": 1, "pairs above": 1}
     assert found.reported == {
         "exploitability": {"least": 1, "not least": 1, "missing": 0, "least outright": 1, "pairs above": 2}
     }
     assert (found.missed, found.allowed, found.reached) == (1, 0, False)  # nine in ten of two games are both
-    assert [row["measured"] for row in found.overall] == pytest.approx([(-0.15 + 0.025) / 2, (-0.0005 - 0.05) / 2])
+    assert [row.estimate.mean for row in found.overall] == pytest.approx([(-0.15 + 0.025) / 2, (-0.0005 - 0.05) / 2])
     assert "Significantly above no opponent on 1 of 2 games (aim: at least 2)" in found.said
 
 
@@ -275,14 +281,14 @@ def test_equal_means_are_not_the_least_outright_and_not_above(suite):
         for metric in ("average_exploitability", "exploitability")
     }
     found = judged(suite, 2, numbers)
-    assert {row["outcome"] for row in found.rows} == {"level"}
+    assert {row.outcome for row in found.rows} == {"level"}
     assert (found.counts["least"], found.counts["least outright"], found.reached) == (2, 0, True)
 
 
 def test_only_the_given_seeds_count(suite):
     numbers, whole = duels(suite, one_p=9.0, one_q=0.1, two_p=-8.0, two_q=7.0)
-    assert {row["n"] for row in whole.rows} == {SEEDS}
-    assert {row["n"] for row in judged(suite, 0, numbers, seeds=[0, 2, 5, 99]).rows} == {3}
+    assert {row.estimate.n for row in whole.rows} == {SEEDS}
+    assert {row.estimate.n for row in judged(suite, 0, numbers, seeds=[0, 2, 5, 99]).rows} == {3}
 
 
 # The command

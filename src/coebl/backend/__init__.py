@@ -1,4 +1,4 @@
-"""Devices: NumPy on the CPU, or CuPy on a GPU, behind one `Backend`. Only `backend_for` chooses between them.
+"""Devices: NumPy on the CPU, or CuPy on a GPU, behind one `Backend`. Only `backend_class` chooses between them.
 
 Most code receives arrays and calls NumPy's functions on them, which dispatch to the array's library (NEP 13, 18 and
 35). A backend provides the rest for learners, metrics and the engine: arrays, random numbers, the solver, and
@@ -12,7 +12,7 @@ operations that CuPy does slowly, or in an order that depends on the size of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import pi
 from typing import Any, ClassVar, Literal, get_args, overload
@@ -116,11 +116,15 @@ class Backend:
 
     device: ClassVar[Device] = "cpu"
     arrays: Any = np  # the library of its arrays
+    is_gpu: ClassVar[bool] = False  # for messages; what differs on a GPU is in the other attributes and the methods
     block_bytes: ClassVar[int] = 16 * 2**20  # of policies that are collected before the metrics are computed
+    block_seconds: ClassVar[float] = 1.0  # that the rounds of these policies should take at most
+    seeds_per_cell: ClassVar[int] = 50  # of a study, by default
+    workers: ClassVar[int | None] = None  # processes that run a study by default; None: one per core
 
-    @property
-    def title(self) -> str:
-        """The name of the GPU, empty on the CPU."""
+    @classmethod
+    def reason_not_to_run(cls, game: object = None, player: object = None, keep: Collection[str] = ()) -> str:
+        """Return the reason why the device cannot run a game or a player, or keep this data; empty if it can."""
         return ""
 
     @property
@@ -215,10 +219,19 @@ CPU = Backend()
 """The backend on the CPU, which has no state."""
 
 
-def backend_for(device: Device) -> Backend:
-    """Return the backend of a device; raise an `InputError` if the device cannot be used."""
+def backend_class(device: Device) -> type[Backend]:
+    """Return the class of a device's backend. Its attributes and class methods need neither the device nor CuPy.
+
+    >>> backend_class("cuda").seeds_per_cell
+    1000
+    """
     if check_device(device) == "cpu":
-        return CPU
+        return Backend
     from coebl.backend.cuda import CudaBackend
 
-    return CudaBackend()
+    return CudaBackend
+
+
+def backend_for(device: Device) -> Backend:
+    """Return the backend of a device; raise an `InputError` if the device cannot be used."""
+    return backend_class(device)()

@@ -8,10 +8,10 @@ is the same in any batch.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,7 +23,9 @@ from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.core.text import one_line
+from coebl.games import TensorGame
 from coebl.games.spaces import Indices, Space
+from coebl.search import Search
 
 _LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came with it
 _THREADS = 256
@@ -35,16 +37,23 @@ class CudaBackend(Backend):
     """CuPy on a GPU. Raises an `InputError` if no GPU can be used. `Backend` describes the methods."""
 
     device: ClassVar[Device] = "cuda"
+    is_gpu: ClassVar[bool] = True
     block_bytes: ClassVar[int] = 256 * 2**20
+    block_seconds: ClassVar[float] = inf
+    seeds_per_cell: ClassVar[int] = 1000  # a GPU is idle with fewer
+    workers: ClassVar[int | None] = 1  # several would share one GPU
+
+    @classmethod
+    def reason_not_to_run(cls, game: object = None, player: object = None, keep: Collection[str] = ()) -> str:
+        if isinstance(player, Search):
+            return f"{player} is a search"
+        if isinstance(game, TensorGame):
+            return f"{game.spec or game.name} is not a zero-sum matrix game"
+        return "keep has beliefs" if "beliefs" in keep else ""
 
     def __init__(self) -> None:
         self.arrays = _usable_cupy()
         self._unsolved: Any = None  # (runs,), true for the runs of matrices without an answer
-
-    @property
-    def title(self) -> str:
-        name: str = self.arrays.cuda.runtime.getDeviceProperties(0)["name"].decode()
-        return name
 
     @property
     def versions(self) -> dict[str, str]:
@@ -53,7 +62,7 @@ class CudaBackend(Backend):
             "cupy": self.arrays.__version__,
             "cuda": f"{cuda // 1000}.{cuda % 1000 // 10}",
             "nvrtc": ".".join(map(str, self.arrays.cuda.nvrtc.getVersion())),
-            "device": self.title,
+            "device": self.arrays.cuda.runtime.getDeviceProperties(0)["name"].decode(),
         }
 
     def to_host(self, array: Any) -> Any:
@@ -62,8 +71,8 @@ class CudaBackend(Backend):
     def computing(self) -> AbstractContextManager[None]:
         return batch_independent(self.arrays)
 
-    def random(self, seeds: Sequence[int], key: int) -> CudaRandom:
-        return CudaRandom(self.arrays, seeds, key)
+    def random(self, seeds: Sequence[int], key: int) -> _CudaRandom:
+        return _CudaRandom(self.arrays, seeds, key)
 
     def maximin(
         self, shape: Shape, ties: Ties = "first", many_ties: bool = False, each: int = 1, remember: bool = True
@@ -206,7 +215,11 @@ _accelerators: list[Any] = []  # of reductions and of routines, as they were bef
 
 @contextmanager
 def batch_independent(cupy: Any) -> Iterator[None]:
-    """Let CuPy sum without CUB in this block, in an order that does not depend on the batch."""
+    """Let CuPy sum without CUB in this block, in an order that does not depend on the batch.
+
+    CuPy has one setting for the whole process, so the sums of other threads change too while a simulation runs. A
+    smaller scope is not possible: learners and metrics, also custom ones, call NumPy's sums at any time.
+    """
     # This uses private names. The public setting, CUPY_ACCELERATORS, is read when CuPy is imported, which may have
     # happened already, and it would change the caller's sums too.
     global _inside
@@ -268,7 +281,7 @@ def sizes_and_strides(names: Sequence[str], operands: Sequence[Any]) -> tuple[di
     return sizes, [stride if size == sizes[letter] else 0 for letter, size, stride in axes]
 
 
-def einsum_source(names: tuple[str, ...], output: str) -> str:
+def _einsum_source(names: tuple[str, ...], output: str) -> str:
     """Return the source of an einsum kernel: CUDA C++ with a loop for each letter that is summed over."""
     letters = sorted(set("".join(names)))
     summed = [letter for letter in letters if letter not in output]
@@ -300,7 +313,7 @@ extern "C" __global__ void einsum({pointers}double *out, {numbers}) {{
 
 @cache
 def _einsum_kernel(names: tuple[str, ...], output: str) -> Any:
-    return require("cupy").RawKernel(einsum_source(names, output), "einsum")
+    return require("cupy").RawKernel(_einsum_source(names, output), "einsum")
 
 
 def _is_plain(array: Any, index: tuple[Any, ...]) -> bool:
@@ -315,7 +328,7 @@ def _entries(name: str, array: Any, index: tuple[Any, ...], *others: Any) -> Non
     _launch(_kernel(name), runs, array, *pointers, np.int64(runs), np.int64(m), np.int64(k), *others)
 
 
-class CudaRandom:
+class _CudaRandom:
     """As `streams.BatchRandom`, with CuPy arrays: (runs, *shape), one stream per run."""
 
     def __init__(self, cupy: Any, seeds: Sequence[int], key: int) -> None:

@@ -29,25 +29,26 @@ else:
         "games", "learners", "metrics", "testing", "core.registry", "kernels.cache", "learners.evolution"
     )
 
-Subject = Annotated[str, opt.argument("GAME|LEARNER|METRIC", "A spec, the file of a game, or file.py:Name.")]
+_Subject = Annotated[str, opt.argument("GAME|LEARNER|METRIC", "A spec, the file of a game, or file.py:Name.")]
 
 _MOST_ACTIONS = 24  # actions of a strategy that are printed
 
 
 @opt.app.command("list")
 def list_command(
-    what: Annotated[str | None, opt.argument("WHAT", "games, learners, metrics, mutations, ...")] = None,
+    what: Annotated[str | None, opt.argument("WHAT", "games, learners, metrics, noises, operators, ...")] = None,
 ) -> None:
     """List games, learners, metrics, noises or operators.
 
     The evolutionary operators are mutations, recombinations, selections and populations, which are parameters of
-    COEBL. Without WHAT, print all names.
+    COEBL; each kind may also be named as WHAT. Without WHAT, print all names.
 
     \b
     Examples:
       coebl list
       coebl list games
       coebl list learners
+      coebl list operators
       coebl list recombinations
     """
     registries = _registries()
@@ -56,8 +57,14 @@ def list_command(
             say(f"{plural}: {', '.join(registry.names)}", hang=2)
         say("For descriptions: coebl list games, and so on; for one game, learner or metric: coebl show NAME.")
         return
+    if what == "operators":
+        for place, operators in enumerate(_operators()):
+            print("\n" * (place > 0), end="")
+            say(operators.plural)
+            list_command(operators.plural)
+        return
     if what not in registries:
-        raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}.")
+        raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}, operators.")
     entries: list[Any] = list(registries[what])
     for reason in registries[what].broken.values():
         print(f"coebl: {printable(reason)}", file=sys.stderr)
@@ -100,7 +107,7 @@ def _print_entries(entries: Iterable[registry.Entry[Any]], showable: bool) -> No
 
 
 @opt.app.command("show")
-def show_command(subject: Subject) -> None:
+def show_command(subject: _Subject) -> None:
     """Print the description of a game, a learner or a metric.
 
     For a game: its payoffs, source and value. For a learner: how it works, what it sees, and its parameters. For a
@@ -135,9 +142,9 @@ def show_command(subject: Subject) -> None:
         metric = metrics.metric_class(subject)
         print(metric.name)
         _print_description(registry.Entry(metric.name, metric))
-        if metric.meaning not in " ".join((inspect.getdoc(metric) or "").split()):
+        if metric.meaning not in " ".join(_doc(metric).split()):
             say(metric.meaning)
-        say(f"{metric.definition}; {metric.better} is better")
+        say(f"{metric.definition}{'; ' * bool(metric.definition)}{metric.better} is better")
         if metric.signed:
             say("from the row player's side: below 0 the row player is ahead, above 0 the column player")
 
@@ -145,7 +152,7 @@ def show_command(subject: Subject) -> None:
 def _print_description(entry: registry.Entry[Any]) -> None:
     """Print the title and the docstring, wrapped to the terminal; pseudo-code and examples keep their lines."""
     print(f"\n{entry.title}\n")
-    for paragraph in (inspect.getdoc(entry.factory) or "").split("\n\n"):
+    for paragraph in _doc(entry.factory).split("\n\n"):
         if paragraph.startswith("Args:"):
             paragraph = re.sub(r"\n {8,}", " ", paragraph)  # each parameter is one line
         if re.search(r"^(?: |>>> )", paragraph, re.MULTILINE):
@@ -154,6 +161,11 @@ def _print_description(entry: registry.Entry[Any]) -> None:
         else:
             say(" ".join(paragraph.splitlines()))
         print()
+
+
+def _doc(factory: Any) -> str:
+    """Return a docstring, not that of a base class."""
+    return inspect.cleandoc(factory.__doc__ or "")
 
 
 def _print_learner(entry: registry.Entry[Any]) -> None:
@@ -174,7 +186,7 @@ def _print_learner(entry: registry.Entry[Any]) -> None:
 
 
 @opt.app.command("check")
-def check_command(subject: Subject) -> None:
+def check_command(subject: _Subject) -> None:
     """Check a learner, game or metric against its contract.
 
     \b

@@ -61,7 +61,9 @@ def match_command(
         list[str] | None,
         opt.option("NAME", "This metric, or all; may be given more than once; swap_regret:2 for seat 2."),
     ] = None,
-    save: Annotated[Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
+    save: Annotated[
+        Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv, in a folder that exists.")
+    ] = None,
     device: opt.DeviceOption = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -80,7 +82,16 @@ def match_command(
     """
     from coebl.engine.simulate import default_metrics  # the package has a function with the name of this module
 
-    match = engine.Match.among(game, _learners(row, column, players), rounds, noise)
+    _check_rounds("--rounds", rounds)
+    loaded = games.parse_game(game, noise)
+    chosen = _learners(row, column, players)
+    if len(chosen) != len(loaded.seats):
+        raise InputError(
+            f"{loaded.name} has {len(loaded.seats)} seats ({', '.join(loaded.seats)}), and {len(chosen)} "
+            f"{'learner is' if len(chosen) == 1 else 'learners are'} given; accepted: one for each seat. Use "
+            f"--players {','.join(['SPEC'] * len(loaded.seats))}."
+        )
+    match = engine.Match.among(loaded, chosen, rounds)
     if match.row.kind() == "search":
         search_only = f"--row is {match.row}, which is a search; accepted: a learner."
         raise InputError(f"{search_only} To measure it: coebl runtime {match.row}.")
@@ -131,6 +142,12 @@ def match_command(
         _print_match(result, estimates, earned)
 
 
+def _check_rounds(option: str, rounds: int) -> None:
+    from coebl.engine.match import MOST_ROUNDS
+
+    check_integer(option, rounds, 1, MOST_ROUNDS)
+
+
 def _seeds(first: int, count: int) -> range:
     """Return the seeds of --first-seed and --seeds."""
     from coebl.engine.simulate import MOST_SEEDS
@@ -155,8 +172,7 @@ def _check_savable(path: Path, lines: int) -> None:
     """Before anything is played, reject a file that could not be written afterwards."""
     if path.suffix.lower() not in _SAVE_SUFFIXES:
         raise InputError(f"--save is {path}; accepted: a file that ends in {' or '.join(_SAVE_SUFFIXES)}.")
-    if not path.parent.is_dir():
-        raise InputError(f"--save is {path}, and the folder {path.parent} does not exist. Create it.")
+    opt.check_file("--save", path)
     if lines > _MOST_SAVED_LINES:
         raise InputError(
             f"--save would write {lines:,} lines; accepted: at most {_MOST_SAVED_LINES:,}. Use fewer --rounds or "
@@ -221,7 +237,7 @@ def _print_match(
     earned: dict[str, statistics.Estimate],
 ) -> None:
     match, game = result.match, result.match.game
-    where = f", on {result.device}" * (result.device != "cpu")
+    where = f", on {result.device}" * backend.backend_class(result.device).is_gpu
     print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {game.noise}{where}")
     if isinstance(game, games.TensorGame):
         print("rewards a round, means over the runs with 95 % intervals (Student)\n")
@@ -292,8 +308,13 @@ def runtime_command(
     seeds: Annotated[int, opt.integer("Number of runs.")] = 20,
     first_seed: opt.FirstSeed = 0,
     noise: opt.NoiseSpec = None,
-    plot: Annotated[Path | None, opt.option("FILE", "Draw the share of runs by budget: .png, .svg or .pdf.")] = None,
-    ioh: Annotated[Path | None, opt.option("DIR", "Write files that IOHanalyzer reads.")] = None,
+    plot: Annotated[
+        Path | None,
+        opt.option("FILE", "Draw the share of runs by budget: .png, .svg or .pdf, in a folder that exists."),
+    ] = None,
+    ioh: Annotated[
+        Path | None, opt.option("DIR", "Write files that IOHanalyzer reads; created if it does not exist.")
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Measure how many rounds, or queries, an algorithm needs to reach an equilibrium.
@@ -306,11 +327,15 @@ def runtime_command(
     """
     if not isfinite(budget) or budget != int(budget):
         raise InputError(f"--budget is {budget:g}; accepted: an integer, such as 100000 or 1e7.")
-    match = engine.Match.of(game, algorithm, algorithm, int(budget), noise)
+    _check_rounds("--budget", int(budget))
+    loaded = games.parse_game(game, noise)
+    match = engine.Match.among(loaded, [algorithm] * len(loaded.seats), int(budget))
     numbers = _seeds(first_seed, seeds)
     default = "optimum" if isinstance(match.row, search.Search) else "exploitability < 0.1"
-    condition = conditions.Until.parse(until or default)
-    suffix = opt.figure_format("--plot", plot) if plot else ""  # before anything is run
+    condition = conditions.Until.parse(default if until is None else until)
+    suffix = opt.figure_format("--plot", opt.check_file("--plot", plot)) if plot else ""  # before anything is run
+    if ioh:
+        opt.check_folder("--ioh", ioh)
     with progress_bar(printable(str(match)), match.rounds) as advance, cache.announce_compilation():
         result = engine.simulate(match, numbers, metrics=[], until=condition, progress=advance)
     runs = runtimes.Runtimes.of(result.final(conditions.HittingTime.name), match.rounds)
@@ -325,8 +350,8 @@ def runtime_command(
         estimates = {"share": _plain(share, "mean", "low", "high"), "ert": _plain(ert, "mean", "low", "high")}
         print(json.dumps(labels | {"budget": match.rounds, "times": runs.times} | estimates, allow_nan=False))
         return
-    print(f"{printable(str(match.row))} on {printable(name)}, noise {match.game.noise}, until {condition}")
     print(f"{counted(runs.hits, 'run')} of {len(runs.times)} hit within {runs.budget:,} rounds\n")
+    print(f"{printable(str(match.row))} on {printable(name)}, noise {match.game.noise}, until {condition}\n")
     mean, *ends = map(runtimes.time_text, (ert.mean, ert.low, ert.high))
     table = {
         "share of runs": (f"{share.mean:.3f}", f"{share.low:.3f} .. {share.high:.3f} (Wilson)"),
@@ -351,8 +376,8 @@ _LISTED = 16  # actions that are named in a line
 def play_command(
     game: opt.GameSpec,
     against: Annotated[str, opt.option("SPEC", "The learner that you play against.")],
-    rounds: Annotated[int, opt.integer("Rounds; q or Ctrl-C ends earlier.")] = 30,
-    seed: Annotated[int | None, opt.integer("Seed of the learner; by default a new one every time.")] = None,
+    rounds: Annotated[int, opt.integer("Rounds; q or Ctrl-C ends earlier.", least=1, most=10**6)] = 30,
+    seed: Annotated[int | None, opt.integer("Seed of the learner; by default a new one every time.", least=0)] = None,
 ) -> None:
     """Play against a learner, round by round.
 
@@ -364,7 +389,6 @@ def play_command(
       coebl play --game rps --against coebl:c=2
       coebl play --game matching-pennies --against exp3 --rounds 50
     """
-    check_integer("--rounds", rounds, 1, 10**6)
     played = games.parse_matrix(games.parse_game(game, "none"))
     if (count := len(played.row_labels)) > _MOST_ACTIONS:
         raise InputError(f"--game is {game}, of {count} actions; accepted: at most {_MOST_ACTIONS} to choose from.")

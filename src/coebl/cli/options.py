@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterator
+from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from coebl.core.errors import InputError, shorten
+from coebl.core.files import check_path
 from coebl.core.modules import Lazy
 from coebl.core.specs import split_specs
 
@@ -31,27 +34,30 @@ class BadValue(typer.BadParameter):
         return f"{name if name.startswith('-') else self.param.metavar} is {self.message}"
 
 
-def _number(kind: Callable[[str], Any], accepted: str, least: float | None) -> Callable[[str], Any]:
+def _number(kind: Callable[[str], Any], accepted: str, least: float, most: float) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:
             number = kind(text)
         except ValueError:
-            raise BadValue(f"{shorten(text)}; accepted: {accepted}") from None
-        if least is not None and not number >= least:
-            raise BadValue(f"{shorten(text)}; accepted: a number >= {least}")
+            number = nan
+        if number != number:  # not a number
+            raise BadValue(f"{shorten(text)}; accepted: {accepted}")
+        if not least <= number <= most:
+            limits = f" >= {least}" if most == inf else f", {least} .. {most:,}"
+            raise BadValue(f"{shorten(text)}; accepted: {'an integer' if kind is int else 'a number'}{limits}")
         return number
 
     return parse
 
 
-def integer(help: str, *names: str, least: int | None = None) -> Any:
+def integer(help: str, *names: str, least: float = -inf, most: float = inf) -> Any:
     """Return an option that takes an integer."""
-    return typer.Option(*names, metavar="N", parser=_number(int, "an integer, in digits only", least), help=help)
+    return typer.Option(*names, metavar="N", parser=_number(int, "an integer, in digits only", least, most), help=help)
 
 
-def decimal(metavar: str, help: str, least: float | None = None) -> Any:
+def decimal(metavar: str, help: str, least: float = -inf, most: float = inf) -> Any:
     """Return an option that takes a number."""
-    return typer.Option(metavar=metavar, parser=_number(float, "a number such as 0.5", least), help=help)
+    return typer.Option(metavar=metavar, parser=_number(float, "a number such as 0.5", least, most), help=help)
 
 
 def _path(text: str) -> Path:
@@ -88,7 +94,9 @@ FirstSeed = Annotated[int, integer("Seed of the first run; the others follow.")]
 NoiseSpec = Annotated[str | None, option("SPEC", "A noise; by default that of the game.")]
 DeviceOption = Annotated[str | None, option("NAME", "Where to compute: cpu, or cuda for a GPU.")]
 StudyFolder = Annotated[Path, argument("DIR", "The folder of a study's results.")]
-Workers = Annotated[int | None, integer("Local processes; by default one per core, or one for a GPU.", least=1)]
+Workers = Annotated[
+    int | None, integer("Local processes; by default one per core, or one for a GPU.", least=1, most=1000)
+]
 Dask = Annotated[str | None, option("ADDRESS", "Run on this Dask cluster instead.")]
 AsJson = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
 AsCsv = Annotated[bool, flag("--csv", "Print CSV instead of a table.")]
@@ -117,17 +125,44 @@ def reject_both(first: str, second: str, *, both: bool) -> None:
 def seats(row: list[str] | None, column: list[str] | None, players: str | None) -> list[list[str] | None]:
     """Return the learners to select matches by, seat by seat, from --row and --column or from --players."""
     reject_both("--players", "--row or --column", both=players is not None and (row or column) is not None)
-    return [row, column] if players is None else [None if spec == "-" else [spec] for spec in split_specs(players)]
+    if players is None:
+        return [row, column]
+    if len(specs := split_specs(players)) < 2:
+        raise InputError(f"--players is {players!r}; accepted: a learner for each seat, or - for any, such as ucb,-.")
+    return [None if spec == "-" else [spec] for spec in specs]
 
 
 def figure_format(option: str, path: Path) -> str:
-    """Return the format of a figure by the name of its file. Reject a format that cannot be written."""
+    """Return the format of a figure by the name of its file. Reject one that cannot be written."""
     from coebl.plots.style import FORMATS
 
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise InputError(f"{option} is {path}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
     return suffix
+
+
+def check_file(option: str, path: Path) -> Path:
+    """Return the path of a file to write. Reject one that cannot be written, before anything is computed for it."""
+    check_path(option, path)
+    if os.path.isdir(path):
+        raise InputError(f"{option} is {path}, which is a folder; accepted: the name of a file. Add one.")
+    place = path if os.path.exists(path) and not os.path.isfile(path) else path.parent  # a device is written to
+    if not os.path.exists(place):
+        raise InputError(f"{option} is {path}, and the folder {place} does not exist. Create it.")
+    if (place == path.parent and not os.path.isdir(place)) or not os.access(place, os.W_OK):
+        raise InputError(f"{option} is {path}, and {place} is not a folder that you can write to. Choose another path.")
+    return path
+
+
+def check_folder(option: str, path: Path) -> None:
+    """Reject a folder for several files that cannot be written, or created; nothing is created here."""
+    check_path(option, path)
+    present = next(place for place in (path, *path.parents) if os.path.lexists(place))
+    if not os.path.isdir(present) or not os.access(present, os.W_OK):
+        raise InputError(
+            f"{option} is {path}, and {present} is not a folder that you can write to. Choose another path."
+        )
 
 
 def recorded_command(context: typer.Context, *left_out: str) -> str:

@@ -37,7 +37,7 @@ else:
 
 DEFAULT = "ijcai2025"
 PAGE = "report.html"  # in a study's folder
-STYLES: dict[Outcome, str] = {"holds": GOOD, "fails": BAD, "not significant": UNSURE, "not testable": FAINT}
+_STYLES: dict[Outcome, str] = {"holds": GOOD, "fails": BAD, "not significant": UNSURE, "not testable": FAINT}
 _ASCII_MARKS: dict[Outcome, str] = {"holds": "+", "fails": "x", "not significant": "?", "not testable": "-"}
 
 
@@ -109,20 +109,18 @@ def tournament_command(
 
 
 def _print_standings(finished: outcome.Finished, details: bool) -> None:
-    """Print the ranking and the sentences about it; with details, all columns and their meanings."""
+    """Print the sentences about the ranking, then the ranking; with details, all columns and their meanings."""
+    for number, sentence in enumerate(finished.sentences):
+        say(sentence, "" if number else "bold")
+    print()
     columns = outcome.columns_of(finished.standings.general, finished.names)
     columns = [column for column in columns if details or column.brief]
     header = [column.header for column in columns]
     rows = [dict(zip(header, row, strict=True)) for row in outcome.table_of(finished.standings, columns)]
     print_table(rows, right={*header} - {"95 %", "learner", "kind"}, wrap=["learner"])
-    print()
     for column in columns if details else ():
         if column.meaning:
             say(f"{column.header}: {column.meaning}", hang=2)
-    if details:
-        print()
-    for number, sentence in enumerate(finished.sentences):
-        say(sentence, "" if number else "bold")
     if not details:
         amounts = (f"{column.header}: {column.meaning}" for column in columns if column.header.endswith(", %"))
         say(f"{'; '.join(amounts)}. For all columns, add --details.")
@@ -209,17 +207,17 @@ def _drawing(title: str) -> AbstractContextManager[Advance | None]:
 
 
 def _print_outcome(paper: papers.Paper, verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
-    """Print the verdicts, with their reasons or as marks; then, if all claims are judged, a sentence about them."""
-    if details:
-        print_reasons(verdicts, paper.titles)
-        return
-    print_marks(verdicts, paper.titles)
+    """Print, if all claims are judged, a sentence about them; then the verdicts, with their reasons or as marks."""
     if answer := paper.result(verdicts):
-        print()
         say(answer, "bold")
         if paper.change:
             for line in paper.scores(verdicts):
                 say(line, hang=2)
+        print()
+    if details:
+        print_reasons(verdicts, paper.titles)
+        return
+    print_marks(verdicts, paper.titles)
     first = verdicts[0].id
     print(f"reasons: coebl claims {shlex.quote(str(folder))} --details, or --claim {first} for one of them")
 
@@ -233,10 +231,10 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
     for verdict in verdicts:
         text = judge.mark(verdict.verdict, (check.verdict for check in verdict.checks), marks)
         row = rows.setdefault(verdict.id, {"": verdict.id, "claim": verdict.text})
-        row[titles[verdict.variant]] = Text(text, STYLES[verdict.verdict])
+        row[titles[verdict.variant]] = Text(text, _STYLES[verdict.verdict])
     print_table([*rows.values()], wrap=["claim", *titles.values()])
     legend = [
-        Text.assemble((marks[verdict], STYLES[verdict]), f" {meaning}") for verdict, meaning in judge.MEANINGS.items()
+        Text.assemble((marks[verdict], _STYLES[verdict]), f" {meaning}") for verdict, meaning in judge.MEANINGS.items()
     ]
     console().print(Text("   ").join(legend))
 
@@ -254,13 +252,13 @@ def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> Non
         say(f"{id:<4}{next(iter(groups.values()))[0].text}", hang=4)
         for (decisive, *others), alike in groups.items():
             say(f"    {', '.join(titles[verdict.variant] for verdict in alike)}")
-            say(f"        {decisive}", STYLES[alike[0].verdict], hang=16)
+            say(f"        {decisive}", _STYLES[alike[0].verdict], hang=16)
             for line in others:
                 say(f"        {line}")
     print()
     print_table(
         [
-            {"": title} | {judge.outcome_word(verdict): str(count[verdict]) for verdict in STYLES}
+            {"": title} | {judge.outcome_word(verdict): str(count[verdict]) for verdict in _STYLES}
             for title, count in tally.items()
         ]
     )
@@ -304,7 +302,9 @@ def claims_command(
 @opt.app.command("figures")
 def figures_command(
     folder: opt.StudyFolder,
-    out: Annotated[Path | None, opt.option("DIR", "The folder of the figures; by default DIR/figures.")] = None,
+    out: Annotated[
+        Path | None, opt.option("DIR", "The folder of the figures, created if necessary; by default DIR/figures.")
+    ] = None,
     figure: opt.Figures = None,
     variant: Annotated[list[str] | None, opt.repeatable("ID", "variant, such as text")] = None,
     format: Annotated[list[str] | None, opt.repeatable("FORMAT", "format: pdf, svg or png")] = None,
@@ -321,6 +321,7 @@ def figures_command(
     """
     target = out or folder / "figures"
     paper, results = _paper_and_results(folder)
+    opt.check_folder("--out", target)
     with _drawing("the figures") as progress:
         paths = reproduce.draw(
             paper,
@@ -339,7 +340,9 @@ def figures_command(
 @opt.app.command("report")
 def report_command(
     folder: opt.StudyFolder,
-    out: Annotated[Path | None, opt.option("FILE", "The file to write; by default DIR/report.html.")] = None,
+    out: Annotated[
+        Path | None, opt.option("FILE", "The file to write, in a folder that exists; by default DIR/report.html.")
+    ] = None,
     change: opt.Change = None,
     show: Annotated[bool, opt.flag("--open", "Open it in the browser.")] = False,
 ) -> None:
@@ -353,9 +356,9 @@ def report_command(
       coebl report results --out page.html
     """
     results = study.Results(folder)
+    path = opt.check_file("--out", out) if out else folder / PAGE
     if not results.matches():
         raise InputError(results.why_empty())
-    path = out or folder / PAGE
     paper = _paper_and_results(folder, change)[0] if change else papers.paper_of(results.store.name)
     with progress_bar("the page"):
         if paper:

@@ -20,7 +20,7 @@ import typer
 from coebl.cli import options as opt
 from coebl.cli.terminal import interval_bar, interval_cells, print_table, progress_bar, say, width
 from coebl.core.errors import InputError, printable
-from coebl.core.files import check_path, write_whole
+from coebl.core.files import write_whole
 from coebl.core.specs import without_folder
 from coebl.core.text import counted, csv_text, duration, finite
 
@@ -42,8 +42,10 @@ else:
         "study.errors", "study.plan", "study.progress", "study.runner", "study.store", "study.workers"
     )
 
-StudyFile = Annotated[Path, opt.argument("FILE", "The TOML file of a study.")]
-FigureFile = Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")]
+_StudyFile = Annotated[Path, opt.argument("FILE", "The TOML file of a study.")]
+_FigureFile = Annotated[
+    Path | None, opt.option("FILE", "An svg, png or pdf file in a folder that exists; by default in DIR/figures.")
+]
 
 _MOST_CAUSES = 12  # causes of failures that are printed
 _BAR = 9, 21  # minimum and maximum width of the bar of an interval
@@ -57,12 +59,12 @@ _WRAP = ("game", "row", "column", "players", "better", "against")
 @opt.app.command("run")
 def run_command(
     context: typer.Context,
-    file: StudyFile,
+    file: _StudyFile,
     out: Annotated[Path, opt.option("DIR", "The folder of the results; created, resumed or extended.")],
     workers: opt.Workers = None,
     dask: opt.Dask = None,
     device: opt.DeviceOption = None,
-    cell_timeout: Annotated[float | None, opt.decimal("SECONDS", "Time limit of a cell.", least=0.001)] = None,
+    cell_timeout: Annotated[float | None, opt.decimal("SECONDS", "Time limit of a cell.", 0.001, 10_000_000)] = None,
     dry_run: Annotated[bool, opt.flag("--dry-run", "Print what would be run, cell by cell, and exit.")] = False,
 ) -> None:
     """Run a study, or the rest of it.
@@ -89,6 +91,7 @@ def run_command(
         summary = run_study(asked, out, opt.recorded_command(context), workers, dask, cell_timeout)
         if summary.finished or summary.used:
             found = study.Results(out)
+            print()
             print_ranking(found, asked)
             _print_times(found)
             print_notices(found)
@@ -161,7 +164,9 @@ def results_command(
     row: opt.Rows = None,
     column: opt.Columns = None,
     players: opt.Players = None,
-    round_: Annotated[int | None, opt.integer("After this round; by default the last.", "--round", "--rounds")] = None,
+    round_: Annotated[
+        int | None, opt.integer("After this round; by default the last.", "--round", "--rounds", least=1)
+    ] = None,
     details: Annotated[bool, opt.flag("--details", "Print all means, however many there are.")] = False,
     as_csv: opt.AsCsv = False,
     as_json: opt.AsJson = False,
@@ -199,7 +204,6 @@ def results_command(
         _print_times(found)
     few = details or selected or len(rows) <= _SCREEN
     if few:
-        print("\n" * (not selected), end="")
         _print_means(found, rows)
     if details:
         say(
@@ -231,7 +235,7 @@ def print_notices(found: study.Results) -> None:
 
 
 def print_ranking(found: study.Results, asked: study.Study | None = None) -> None:
-    """Print the ranking of a folder, or of a study's part of it; nothing if no two learners met."""
+    """Print the ranking of a folder, or of a study's part of it, and a blank line; nothing if no two learners met."""
     from coebl.evidence.pairwise import rank  # the package has a function with the name of this module
 
     ranking = rank(found, asked)
@@ -239,27 +243,27 @@ def print_ranking(found: study.Results, asked: study.Study | None = None) -> Non
         return
     names = ranking.names
     rows = ranking.table(names)
+    say(str(ranking), "bold")
     print()
     print_table(rows, right={*rows[0]} - {"learner"}, wrap=["learner"], most=_SCREEN)
-    print()
-    say(str(ranking), "bold")
     if ranking.caveat:
         say(ranking.caveat)
     say(ranking.caption(names))
+    print()
 
 
 def _print_times(found: study.Results) -> None:
-    """Print the hitting times of a folder; nothing if its runs do not end at a condition."""
+    """Print the hitting times of a folder, and a blank line; nothing if its runs do not end at a condition."""
     rows = [
         {"game": match.game, "noise": match.noise, "players": " v ".join(match.apart)}
         | {"rounds at most": f"{match.rounds:,}", **runs.described()}
         for match, runs in found.runtimes().items()
     ]
     if rows:
-        print()
         say(f"A run ends at {found.condition()}.", "bold")
         print_table(rows, _RIGHT, _WRAP, common=("noise", "rounds at most"), most=_SCREEN)
         say("expected time: all rounds of all runs, divided by the number of hits; 95 % interval: by bootstrap.")
+        print()
 
 
 def _print_means(found: study.Results, rows: Sequence[results.SummaryRow]) -> None:
@@ -320,6 +324,8 @@ def compare_command(
       coebl compare results ucb coebl:c=2 --metric tv --game rps
       coebl compare results ucb exp3 --margin 5 --json
     """
+    if margin is not None and not 0 < margin < inf:
+        raise InputError(f"--margin is {margin:g}; accepted: a number above 0.")
     found = study.Results(folder)
     names: list[str | None] = [*metric] if metric else [None]
     comparisons = [found.compare(a, b, name, game, margin) for name in names]
@@ -329,7 +335,8 @@ def compare_command(
         for contest in comparison.contests
     ]
     if not _print_plain(rows, list(dict.fromkeys(key for row in rows for key in row)), as_csv, as_json):
-        for comparison in comparisons:
+        for place, comparison in enumerate(comparisons):
+            print("\n" * (place > 0), end="")
             _print_comparison(comparison, naming.known_to(found))
         print_notices(found)
 
@@ -337,11 +344,11 @@ def compare_command(
 def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> None:
     titles = naming.spelled_out([comparison.a, comparison.b], known)
     comparison = replace(comparison, a=titles[comparison.a], b=titles[comparison.b])
+    say(str(comparison), "bold")
+    print()
     say(f"{comparison.a} minus {comparison.b}, {comparison.metric}, {comparison.better} is better")
     for way, contests in groupby(comparison.contests, key=lambda contest: contest.way):
         _print_contests(comparison, way, list(contests))
-    print()
-    say(str(comparison), "bold")
     families = dict.fromkeys(contest.difference.family for contest in comparison.contests)
     say(f"p (Holm): corrected by Holm's method, separately over {'; '.join(filter(None, families))}.")
     if comparison.in_ranges:
@@ -388,7 +395,7 @@ def plot_command(
     players: opt.Players = None,
     noise: Annotated[str | None, opt.option("SPEC", "Only this noise, if the study has several.")] = None,
     sweep: Annotated[bool, opt.flag("--sweep", "Draw the metric against the swept number, such as c.")] = False,
-    out: FigureFile = None,
+    out: _FigureFile = None,
 ) -> None:
     """Draw the curves of a study, or a metric against a hyper-parameter.
 
@@ -410,7 +417,7 @@ def plot_command(
 def _figure_path(folder: Path, name: str, out: Path | None) -> Path:
     """Return the file of a figure, by default in DIR/figures. A name in results may be ../../x, and is made safe."""
     safe = re.sub(r"[^\w-]", "_", name)[:110]
-    path = out or folder / "figures" / f"{safe}.svg"
+    path = opt.check_file("--out", out) if out else folder / "figures" / f"{safe}.svg"
     opt.figure_format("--out", path)
     return path
 
@@ -424,7 +431,7 @@ def _save_figure(figure: Figure, path: Path, folder: Path) -> None:
 def explain_command(
     folder: opt.StudyFolder,
     learner: Annotated[str, opt.argument("LEARNER", "A learner of the study.")],
-    out: FigureFile = None,
+    out: _FigureFile = None,
     runs: Annotated[int, opt.integer("Runs of the worst match that are played again; 0 for none.", least=0)] = 5,
 ) -> None:
     """Explain why a learner of a study loses, in sentences and a figure.
@@ -458,13 +465,13 @@ def explain_command(
         _save_figure(explained.plot_explanation(found), path, folder)
 
 
-study_app = typer.Typer(help="Write or inspect the file of a study.", no_args_is_help=True, rich_markup_mode=None)
-opt.app.add_typer(study_app, name="study")
+_study_app = typer.Typer(help="Write or inspect the file of a study.", no_args_is_help=True, rich_markup_mode=None)
+opt.app.add_typer(_study_app, name="study")
 
 
-@study_app.command("new")
+@_study_app.command("new")
 def study_new_command(
-    file: Annotated[Path, opt.argument("FILE", "The file to write.")] = Path("study.toml"),
+    file: Annotated[Path, opt.argument("FILE", "The file to write, in a folder that exists.")] = Path("study.toml"),
 ) -> None:
     """Write a commented example of a study file.
 
@@ -472,15 +479,15 @@ def study_new_command(
     Example:
       coebl study new my-study.toml
     """
-    if check_path("FILE", file).exists():
+    if opt.check_file("FILE", file).exists():
         raise InputError(f"{file} exists; choose another file name.")
     write_whole(file, study.EXAMPLE)
     print(f"wrote {file}; next: coebl study show {file}, then coebl run {file} --out results")
 
 
-@study_app.command("show")
+@_study_app.command("show")
 def study_show_command(
-    file: StudyFile,
+    file: _StudyFile,
     workers: opt.Workers = None,
     cells: Annotated[bool, opt.flag("--cells", "Also list every cell.")] = False,
 ) -> None:
@@ -505,7 +512,7 @@ def study_show_command(
         runner.warm_up(shown.cells, shown.shapes)
     seconds = progress.estimate(shown, workers)
     where = "on this machine"
-    if any(cell.device == "cuda" for cell in shown.cells):
+    if any(backend.backend_class(cell.device).is_gpu for cell in shown.cells):
         where = "on the CPU of this machine, whose GPU may be much faster or slower"
     megabytes = progress.disk_use(shown) / 1e6
     disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"

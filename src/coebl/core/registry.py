@@ -16,7 +16,7 @@ import inspect
 import math
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -30,9 +30,9 @@ from coebl.core.specs import Range, SpecOf, escape, files_in, split_spec, unesca
 from coebl.core.text import natural
 
 T = TypeVar("T")
-Factory = TypeVar("Factory", bound=Callable[..., Any])
+_Factory = TypeVar("_Factory", bound=Callable[..., Any])
 
-ARGS = "\n\nArgs:"  # the heading of the parameters in a docstring
+_ARGS = "\n\nArgs:"  # the heading of the parameters in a docstring
 OTHER_KIND = "this is "  # the start of the reason to reject an object of another kind
 _MOST_UNFIT = 3  # unusable objects of a file that a message names
 
@@ -59,7 +59,7 @@ class Parameter:
             return "one of " + ", ".join(str(choice) for choice in get_args(self.kind))
         if self.registry is not None:
             return f"the spec of a {self.registry.kind}"
-        words = {int: "an integer", float: "a number", bool: "true or false", str: "a string"}
+        words = {int: "an integer", float: "a number", bool: "true or false", str: "a string without commas"}
         text = words.get(self.kind, "numbers separated by /")
         return f"{text}, {self.limits}" if self.limits else text
 
@@ -80,15 +80,19 @@ class Parameter:
             raise InputError(f"{owner}: {self.name} is {text!r}; accepted: {self.accepts}.{grid}") from None
 
     def check(self, value: Any, owner: str) -> Any:
-        """Check the kind and the limits of a value, and return it; for a nested spec, return its object."""
+        """Return a value of the right kind, within the limits, in plain Python types; for a nested spec, its object."""
         if self.registry is not None and (self.kind is not str or isinstance(value, str)):
             return self._nested(value, self.registry)
         if get_origin(self.kind) is tuple and hasattr(value, "__iter__") and not isinstance(value, str):
             value = tuple(value)  # of a list or an array
-        numbers = value if isinstance(value, tuple) else (value,)
-        if not self._fits(value) or (self.limits and not all(number in self.limits for number in numbers)):
-            raise InputError(f"{owner}: {self.name} is {shorten(value)}; accepted: {self.accepts}.")
-        return value
+        if isinstance(self.default, (str, tuple)) and type(value) is type(self.default) and value == self.default:
+            return value  # a spec never writes it
+        with suppress(ValueError, OverflowError):
+            plain = self._plain(value)
+            numbers = plain if isinstance(plain, tuple) else (plain,)
+            if not self.limits or all(number in self.limits for number in numbers):
+                return plain
+        raise InputError(f"{owner}: {self.name} is {shorten(value)}; accepted: {self.accepts}.")
 
     def _nested(self, value: Any, registry: Registry[Any]) -> Any:
         """Return the object of a nested spec, or the shortest spec where the parameter is a string."""
@@ -101,16 +105,25 @@ class Parameter:
                     return make(unescape(value))  # as it is written inside another spec
             raise
 
-    def _fits(self, value: Any) -> bool:
+    def _plain(self, value: Any) -> Any:
+        """Return a value in plain Python types, so that its spec makes the same; a ValueError if it has no spec."""
         if get_origin(self.kind) is Literal:
-            return any(type(value) is type(choice) and value == choice for choice in get_args(self.kind))
-        if self.kind is int:
-            return isinstance(value, Integral) and not isinstance(value, bool)
-        if self.kind is float:
-            return _is_finite(value)
-        if self.kind in (str, bool):
-            return isinstance(value, self.kind)
-        return isinstance(value, tuple) and all(map(_is_finite, value))
+            fits = any(type(value) is type(choice) and value == choice for choice in get_args(self.kind))
+        elif self.kind is str:
+            fits = isinstance(value, str) and "," not in value and value == value.rstrip()
+        elif self.kind is bool:
+            fits = isinstance(value, bool)
+        elif self.kind is int and isinstance(value, Integral) and not isinstance(value, bool):
+            return int(value)
+        elif self.kind is float:
+            return _finite(value)
+        elif get_origin(self.kind) is tuple and isinstance(value, tuple) and value:
+            return tuple(map(_finite, value))
+        else:
+            fits = False
+        if not fits:
+            raise ValueError
+        return value
 
     def write(self, value: Any) -> str:
         """Return the string of a value in a spec."""
@@ -123,8 +136,10 @@ class Parameter:
         return str(value) if self.registry is None else escape(str(value))
 
 
-def _is_finite(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+def _finite(value: object) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError
+    return float(value)
 
 
 def _number(number: float) -> str:
@@ -155,7 +170,7 @@ class Entry(Generic[T]):
         doc = inspect.getdoc(factory) or ""
         meanings = "".join(f"\n    {p.name}: {p.meaning}." for p in self.parameters if p.meaning)
         if meanings and meanings not in doc:  # a factory may have several entries
-            factory.__doc__ = f"{doc}{'' if ARGS in doc else ARGS}{meanings}"
+            factory.__doc__ = f"{doc}{'' if _ARGS in doc else _ARGS}{meanings}"
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -175,8 +190,8 @@ class Entry(Generic[T]):
         }
 
     def read(self, text: str) -> dict[str, Any]:
-        """Return the arguments of ``key=value,key=value``, converted and checked."""
-        arguments: dict[str, Any] = {}  # in which a nested spec is a string
+        """Return the arguments of ``key=value,key=value``, converted and not yet checked; a nested spec is a string."""
+        arguments: dict[str, Any] = {}
         last = ""
         for position, part in enumerate(text.split(",") if text else []):
             key, equals, value = part.partition("=")
@@ -197,7 +212,7 @@ class Entry(Generic[T]):
         missing = [p.name for p in self.parameters if p.required and p.name not in arguments]
         if missing:
             raise InputError(f"{self.name} needs {', '.join(missing)}; accepted: {self._accepted}")
-        return self.check(arguments)
+        return arguments
 
     def _has_inside(self, name: str, spec: Any, key: str) -> bool:
         """Return True if the spec in a parameter's value, or the last spec inside it, has this parameter."""
@@ -268,6 +283,13 @@ class Component:
         return self.registry.entry_of(own, vars(own).get("name") or own.__name__)
 
 
+def _checks_itself(factory: Any) -> bool:
+    """Return True for a component that is made by the `__init__` of a dataclass, and so checks its fields."""
+    made = getattr(getattr(factory, "__init__", None), "__code__", None)
+    generated = made is not None and made.co_filename == "<string>"
+    return generated and getattr(factory, "__post_init__", None) is Component.__post_init__
+
+
 def reason_no_dataclass(component: Any) -> str | None:
     """Return what a class with fields lacks to be a dataclass, in one line; None if it is one, or has no fields."""
     own = inspect.get_annotations(component).items()
@@ -276,6 +298,15 @@ def reason_no_dataclass(component: Any) -> str | None:
         return None
     frozen = "(frozen=True)" * component.__dataclass_params__.frozen
     return f"the class has fields and is not a dataclass; write @dataclass{frozen} above it."
+
+
+@contextmanager
+def _shallow(spec: str) -> Iterator[None]:
+    """Reject a spec that is nested too deep to be read."""
+    try:
+        yield
+    except RecursionError:
+        raise InputError(f"{shorten(spec)} nests specs too deeply to be read. Nest less.") from None
 
 
 class Registry(Generic[T]):
@@ -310,10 +341,10 @@ class Registry(Generic[T]):
             return reason_no_dataclass(factory) if base is not None and issubclass(base, Component) else None
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
 
-    def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[Factory], Factory]:
+    def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[_Factory], _Factory]:
         """Register the decorated factory under a name; if it has required parameters, give an example spec."""
 
-        def register(factory: Factory) -> Factory:
+        def register(factory: _Factory) -> _Factory:
             if name in self.names and not (is_users(factory) and is_users(self[name].factory)):  # an edited file
                 raise ValueError(f"two {self.plural} are called {name!r}")
             if isinstance(factory, type):
@@ -390,32 +421,45 @@ class Registry(Generic[T]):
                 return self.parse(spec)
         return None
 
-    def known_everywhere(self, spec: str) -> bool:
-        """Return True if other processes can make the object of a spec: none of its entries is from a user's module."""
-        match = self.known(spec)
-        if match is None:
-            return False
-        entry, arguments = match
-        built_in = getattr(entry.factory, "__module__", "").partition(".")[0] == "coebl"
-        inner = ((p.registry, arguments.get(p.name)) for p in entry.parameters)
-        return (built_in or entry.name in self.homes) and all(
-            registry.known_everywhere(str(value)) for registry, value in inner if registry and value is not None
-        )
+    def known_everywhere(self, value: str | Component) -> bool:
+        """Return True if other processes can make an object from its spec: no part of it is from a user's module.
+
+        The value is a spec or an object. Raises an InputError if a part of the object has the name of another class.
+        """
+        if isinstance(value, str):
+            if files_in(value):
+                return True
+            if (match := self.known(value)) is None:
+                return False
+            entry, arguments = match
+        else:
+            entry, arguments = value._entry(), value.hyper_parameters()
+            if entry.name in self and self[entry.name].factory is not (own := type(value)):
+                called = f"the class {own.__module__}.{own.__qualname__} is called {entry.name!r}"
+                raise InputError(f"{called}, as a registered {self.kind} is; give it another name.")
+        parts = ((p, arguments.get(p.name)) for p in entry.parameters)  # at its default, a part is not in the spec
+        inner = [p.registry.known_everywhere(one) for p, one in parts if p.registry and one not in (None, p.default)]
+        built_in = getattr(entry.factory, "__module__", "").partition(".")[0] == "coebl" and entry.name in self
+        return all(inner) and (built_in or entry.name in self.homes or bool(split_spec(entry.name).file))
 
     def parse(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
         """Return the entry and the checked arguments of a user's spec; files that it names are run."""
+        with _shallow(spec):
+            entry, arguments = self._read(spec)
+            return entry, entry.check(arguments)
+
+    def _read(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
         parts = split_spec(spec)
         entry = self[parts.name]
-        try:
-            return entry, entry.read(parts.parameters)
-        except RecursionError:
-            deep = f"{shorten(spec)} nests specs too deeply to be read. Nest less."
-            raise InputError(deep) from None
+        return entry, entry.read(parts.parameters)
 
     def make(self, spec: str) -> T:
         """Make the object that a spec names."""
-        entry, arguments = self.parse(spec)
-        return entry.factory(**arguments)
+        with _shallow(spec):
+            entry, arguments = self._read(spec)
+            if not _checks_itself(entry.factory):
+                arguments = entry.check(arguments)
+            return entry.factory(**arguments)
 
     def resolve(self, thing: str | T) -> T:
         """Return an object of the registry's base, or make the object of a spec."""

@@ -99,7 +99,7 @@ class Match:
 
     def __post_init__(self) -> None:
         if not isinstance(self.game, AnyGame):
-            raise InputError(f"game is {shorten(self.game)}; accepted: a Game. For specs and files: Match.of(...).")
+            raise InputError(f"game is {shorten(self.game)}; accepted: a Game. For specs and files: Match.among(...).")
         if not isinstance(self.players, tuple) or len(self.players) != len(self.game.seats):
             raise InputError(
                 f"players is {shorten(self.players)}; accepted: a tuple with a Learner for each seat of "
@@ -107,7 +107,7 @@ class Match:
             )
         for seat, learner in zip(self.game.seats, self.players, strict=True):
             if not isinstance(learner, Learner):
-                raise InputError(f"{seat} is {shorten(learner)}; accepted: a Learner. For specs: Match.of(...).")
+                raise InputError(f"{seat} is {shorten(learner)}; accepted: a Learner. For specs: Match.among(...).")
         check_integer("rounds", self.rounds, 1, MOST_ROUNDS)
         if (largest := max(abs(end) for ends in self.game.ranges for end in ends)) > _MOST_PAYOFF:
             raise InputError(

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+import coebl
 from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.core.frames import pl
-from coebl.engine.player_file import Contestant, Saved, this_version
+from coebl.engine.player_file import Contestant, Saved
 from coebl.engine.records import UNKNOWN, Interval, Labels, Outcome, Records, Ticket, have_moved, learn_units
 from coebl.engine.state import StateError
 from coebl.engine.units import Units, check_noise, check_reward, check_scale
@@ -471,7 +472,7 @@ class Player(Contestant):
         try:
             self._seated = self._seat_learner(saved.state)
         except StateError:
-            if saved.content.get("version") == this_version():
+            if saved.content.get("version") == coebl.__version__:
                 raise
             self._learn_again()
             warnings.warn(

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+import coebl
 from coebl.core.arrays import Floats, Ints, machine_memory
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.core.files import check_path, read_whole, write_whole
-from coebl.core.modules import load
 from coebl.core.specs import files_in, split_spec, without_folder
 from coebl.engine.state import State
 from coebl.engine.table import Seated
@@ -105,7 +105,7 @@ class Contestant:
             content, arrays = self._describe()
             state = self._seated.state(self._seat_learner())
             content |= {"learner": str(self.learner), "horizon": self.horizon, "seed": self.seed, "state": state.tree}
-            settings = json.dumps({"format": _FORMAT, "version": this_version(), **content}).encode()
+            settings = json.dumps({"format": _FORMAT, "version": coebl.__version__, **content}).encode()
             arrays |= {f"{_MEMORY}{number:06}": part for number, part in enumerate(state.memory)}
             buffer = io.BytesIO()
             np.savez(buffer, settings=np.frombuffer(settings, np.uint8), **arrays)  # compression would triple the time
@@ -203,8 +203,3 @@ def _choose_learner(path: str | os.PathLike[str], saved: Saved, learner: str | L
     if without_folder(str(given)) != without_folder(spec):
         raise InputError(f"{path} holds {shorten(spec)}, and learner is {given}; pass an equal one.")
     return given
-
-
-def this_version() -> str:
-    """Return the version of coebl."""
-    return str(load("coebl:__version__"))  # coebl itself imports the engine

@@ -15,7 +15,7 @@ from coebl.engine.units import Units
 from coebl.solver import solve_matrix
 
 KEPT = 4096  # outcomes that are kept one by one; the sums per pair of actions include all
-RECENT = 100  # outcomes that count as recent
+_RECENT = 100  # outcomes that count as recent
 UNKNOWN = -1  # in place of an action that is not known
 _CONFIDENCE = 0.95
 _FLOOR = 0.1  # the least noise, as a share of half the width: with much less, learners would hardly explore
@@ -137,7 +137,7 @@ class Records:
     def opponent_shares(self) -> tuple[Floats, Floats, Floats]:
         """Return the visits of the opponent's actions, and their shares of all and of recent outcomes: (k,) each."""
         k = self.visits.shape[1]
-        recent = self.recent(RECENT)["opponent"]
+        recent = self.recent(_RECENT)["opponent"]
         late = np.bincount(recent[recent != UNKNOWN], minlength=k)
         visits: Floats = self.visits.sum(axis=0)
         return visits, visits / max(1.0, visits.sum()), late / max(1, late.sum())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.backend import CPU, Backend, Device
+from coebl.backend import CPU, Backend, Device, backend_class
 from coebl.core.arrays import Floats, Ints, machine_memory
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.frames import pl
@@ -77,7 +77,7 @@ class Result:
         return [None if np.isnan(time) else int(time) for time in times]
 
     def __repr__(self) -> str:
-        device = f" on {self.device}" * (self.device != "cpu")
+        device = f" on {self.device}" * backend_class(self.device).is_gpu
         return f"<Result of {self.match}, {counted(len(self.seeds), 'run')}{device}: {', '.join(self.metrics)}>"
 
     def _repr_html_(self) -> str:

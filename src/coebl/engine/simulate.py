@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from coebl.backend import CPU, Backend, Device, backend_for, is_out_of_memory
+from coebl.backend import CPU, Backend, Device, backend_class, backend_for, is_out_of_memory
 from coebl.backend.streams import NATURE
 from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError, check_integer, shorten
@@ -30,7 +30,6 @@ from coebl.search import Pairs, Search
 Record = Literal["all", "log", "last"] | int  # the recorded rounds; an int k: every k-th
 
 _MOST_BLOCK_ROUNDS = 256
-_BLOCK_MICROSECONDS = 1e6
 _MOST_REPLAYED = 0.1  # if more than this share of the runs need a replay, all are replayed
 _REPORTS = 200  # of the progress of a search
 MOST_SEEDS = 10**6
@@ -89,19 +88,15 @@ def simulate(
     """
     match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
     search = match.players[0] if isinstance(match.players[0], Search) else None
-    if search and device != "cpu":
-        raise InputError(f"device is {device}, and {search} is a search; accepted: cpu.")
-    if isinstance(match.game, TensorGame) and device != "cpu":
-        raise InputError(f"device is {device}, and {match.game.name} is not a zero-sum matrix game; accepted: cpu.")
-    if "beliefs" in keep and device != "cpu":
-        raise InputError(f"device is {device}, and keep has beliefs; accepted: cpu.")
+    if reason := backend_class(device).reason_not_to_run(match.game, search, keep):
+        raise InputError(f"device is {device}, and {reason}; accepted: cpu.")
     backend = backend_for(device)
     if metrics is None:
         metrics = ("exploitability",) if search else default_metrics(match.game)
     kinds = [type(metric) for metric in parse_metrics(metrics, match.game, len(seed_list))]
     condition = until if until is None or isinstance(until, Until) else Until.parse(until)
     record = _check_record(record, match, condition, keep)
-    check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(kinds), keep)
+    check_keep(match, len(seed_list), _count_recorded(record, match.rounds), len(kinds), keep)
     recorded = recorded_rounds(record, match.rounds)
     if search:
         return _Search(match, search, seed_list, kinds).play(condition, progress)
@@ -150,13 +145,12 @@ def _check_record(record: Record | None, match: Match, until: Until | None, keep
 
 
 def _fitting_rounds(match: Match, runs: int, backend: Backend) -> int:
-    """Return the number of rounds of a block that fits into memory and, on the CPU, takes about a second at most."""
+    """Return the number of rounds of a block that fits into the memory and the time of the backend's blocks."""
     fitting = min(
         _MOST_BLOCK_ROUNDS, backend.block_bytes // (8 * runs * sum(space.width for space in match.game.spaces))
     )
-    if backend.device == "cpu":
-        with suppress(Exception):  # a custom learner may have any cost
-            fitting = min(fitting, int(_BLOCK_MICROSECONDS / (runs * match.cost())))
+    with suppress(Exception):  # a custom learner may have any cost
+        fitting = int(min(fitting, 1e6 * backend.block_seconds / (runs * match.cost())))
     return max(1, fitting)
 
 
@@ -322,7 +316,7 @@ def _read_arguments(
             raise InputError("rounds and noise are those of the match; leave them out, or make another match.")
         if len(more) + (seeds is not None) != 1:
             raise InputError("with a match simulate takes the seeds and nothing else by position: simulate(match, 50).")
-        return match, check_seeds(more[0] if more else seeds)
+        return match, _check_seeds(more[0] if more else seeds)
     game = parse_game(match, noise)
     if len(more) != len(game.seats):
         needed = "row and column" if len(game.seats) == 2 else ", ".join(game.seats)
@@ -330,10 +324,10 @@ def _read_arguments(
             f"simulate got {1 + len(more)} of game, {needed}; accepted: a game and a learner for each of its seats, "
             'simulate("rps", "ucb", "exp3", seeds=50), or simulate(match, 50).'
         )
-    return Match.among(game, more, 3000 if rounds is None else rounds), check_seeds(seeds)
+    return Match.among(game, more, 3000 if rounds is None else rounds), _check_seeds(seeds)
 
 
-def check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
+def _check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
     """Return the seeds as a list; they have to be distinct and >= 0."""
     try:
         listed = islice(seeds if isinstance(seeds, Iterable) else range(operator.index(seeds)), MOST_SEEDS + 1)  # type: ignore[arg-type]
@@ -347,7 +341,7 @@ def check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
     return numbers
 
 
-def count_recorded(record: Record, rounds: int) -> int:
+def _count_recorded(record: Record, rounds: int) -> int:
     """Return an upper bound on the number of recorded rounds, without listing them."""
     if isinstance(record, int) and record >= 1:
         return rounds // record + 1

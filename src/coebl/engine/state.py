@@ -137,7 +137,7 @@ class _Packer:
             newly = make is copyreg.__newobj__ and items is pairs is None  # type: ignore[attr-defined]
         except Exception:  # Python cannot pickle it: a file, a lock, a function, ...
             newly = False
-        if not newly or _find_class(name, twin, self._home) is not kind:
+        if not newly or _has_more_state(kind) or _find_class(name, twin, self._home) is not kind:
             raise _cannot_store(value, path)
         packed = self._items(arguments, twin, path)
         self._unfinished.discard(id(value))
@@ -281,6 +281,13 @@ def _find_class(name: str, twin: object, home: type) -> type | None:
     for part in path.split("."):
         value = getattr(value, "__dict__", {}).get(part)
     return value if isinstance(value, type) and value.__module__ == module else None
+
+
+def _has_more_state(kind: type) -> bool:
+    """Return True if objects of a class hold more than attributes: a base in C has its own methods for pickle."""
+    methods = ("__getstate__", "__setstate__", "__reduce__", "__reduce_ex__")
+    defined = (vars(base)[name] for base in kind.__mro__[:-1] for name in methods if name in vars(base))
+    return not all(isinstance(method, FunctionType) for method in defined)
 
 
 def _attributes(value: object) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from coebl.core.errors import InputError, shorten
 from coebl.games import AnyGame
 from coebl.metrics import Block, Metric, metric_class
 
-OPTIMUM = "optimum"
+_OPTIMUM = "optimum"
 _SIGNS: dict[str, Callable[[Any, float], Any]] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -62,19 +62,19 @@ class Until:
     <, <=, > or >= between them, such as "exploitability < 0.1".
     """
 
-    metric: str = OPTIMUM  # the name of a metric, or "optimum"
+    metric: str = _OPTIMUM  # the name of a metric, or "optimum"
     sign: str = ""
     bound: float = 0.0
 
     @classmethod
     def parse(cls, text: str) -> Until:
         """Return the condition of a string."""
-        if isinstance(text, str) and text.strip() == OPTIMUM:
+        if isinstance(text, str) and text.strip() == _OPTIMUM:
             return cls()
         match = _CONDITION.fullmatch(text) if isinstance(text, str) else None
         if match is None or not is_number(match["bound"]) or not isfinite(float(match["bound"])):
             raise InputError(
-                f"until is {shorten(text)}; accepted: {OPTIMUM}, or a metric and a number with <, <=, > or >= between "
+                f"until is {shorten(text)}; accepted: {_OPTIMUM}, or a metric and a number with <, <=, > or >= between "
                 'them, such as "exploitability < 0.1".'
             )
         metric_class(match["metric"])  # an InputError if there is none
@@ -89,7 +89,7 @@ class Until:
             return metric_class(self.metric).reason_undefined(game)
         if hasattr(game, "is_target"):
             return None
-        return f'until is {OPTIMUM}, and {game.name} has no is_target(seat, action); use "exploitability < 0.1".'
+        return f'until is {_OPTIMUM}, and {game.name} has no is_target(seat, action); use "exploitability < 0.1".'
 
     def condition(self, game: AnyGame, runs: int) -> Callable[[Block], Booleans]:
         """Return a function of consecutive blocks that returns where the condition holds: (rounds, runs)."""

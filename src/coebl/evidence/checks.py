@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Side = Literal["above", "below"]
 
-SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of a square root is 0.5, of a line 1
+_SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of a square root is 0.5, of a line 1
 TOLERANCE = 0.1  # the largest relative distance of a mean from its stated value
 _OTHER: dict[Side, Side] = {"above": "below", "below": "above"}
 
@@ -191,7 +191,7 @@ class Bound(Check):
 
     def measure(self, numbers: Floats) -> Estimate:
         contrast = weighted(self.weights, numbers) if self.weights else numbers[0] - numbers[1:].sum(axis=0)
-        p_for, p_against = (p_value(contrast, self.threshold, side) for side in (self.side, _OTHER[self.side]))
+        p_for, p_against = (_p_value(contrast, self.threshold, side) for side in (self.side, _OTHER[self.side]))
         return replace(mean_interval(contrast), p_for=p_for, p_against=p_against)
 
 
@@ -236,8 +236,8 @@ class TimesLeast(Check):
         return _ratio_estimate(
             (_ratio(first.mean(), least.mean()), *fieller(first, least)),
             len(first),
-            max(p_value(contrast, 0, "below") for contrast in contrasts),
-            bonferroni(p_value(contrast, 0, "above") for contrast in contrasts),
+            max(_p_value(contrast, 0, "below") for contrast in contrasts),
+            _bonferroni(_p_value(contrast, 0, "above") for contrast in contrasts),
         )
 
     def means(self, numbers: Floats) -> Floats:
@@ -300,8 +300,8 @@ class Near(Check):
         low, high = sorted(sign * self.threshold * (1 + change) for change in (-TOLERANCE, TOLERANCE))
 
         def largest(side: Side, bound: float) -> float:
-            p_values = [p_value(row, bound, side) for row in sign * numbers]
-            return bonferroni(p_values) if side == "above" else max(p_values)
+            p_values = [_p_value(row, bound, side) for row in sign * numbers]
+            return _bonferroni(p_values) if side == "above" else max(p_values)
 
         p_for = max(largest("above", low), largest("below", high))
         p_against = min(1.0, 2 * min(largest("above", high), largest("below", low)))
@@ -335,7 +335,7 @@ class Largest(Check):
 
     def measure(self, numbers: Floats) -> Estimate:
         def lead(ours: Floats, others: Floats) -> float:
-            return bonferroni(max(p_value(row - rival, 0, "above") for rival in others) for row in ours)
+            return _bonferroni(max(_p_value(row - rival, 0, "above") for rival in others) for row in ours)
 
         best, rival = self._chosen(numbers)
         first, others = numbers[: self.first], numbers[self.first :]
@@ -352,7 +352,7 @@ class Sublinear(Check):
     this test, two-sided, does not reject.
     """
 
-    threshold: float = SUBLINEAR
+    threshold: float = _SUBLINEAR
 
     quantity, relation = "the growth exponent", "below"
 
@@ -364,7 +364,7 @@ class Sublinear(Check):
         contrast = late - stretch**self.threshold * early
         ratios = _ratio(late.mean(), early.mean()), *fieller(late, early)
         exponent, low, high = (math.log(ratio, stretch) if ratio > 0 else -math.inf for ratio in ratios)
-        p_for, p_against = p_value(contrast, 0, "below"), p_value(contrast, 0, "above")
+        p_for, p_against = _p_value(contrast, 0, "below"), _p_value(contrast, 0, "above")
         return _ratio_estimate((exponent, low, high), len(late), p_for, p_against)
 
 
@@ -378,12 +378,12 @@ def below(sample: Sample, threshold: float) -> Check:
     return Bound((sample,), threshold, "below")
 
 
-def p_value(numbers: Floats, threshold: float, side: Side) -> float:
+def _p_value(numbers: Floats, threshold: float, side: Side) -> float:
     """Return the p value of the t test whose alternative is that the mean is on this side of the threshold."""
     return one_sided_p(numbers, threshold, "greater" if side == "above" else "less")
 
 
-def bonferroni(p_values: Iterable[float]) -> float:
+def _bonferroni(p_values: Iterable[float]) -> float:
     """Return the p value for the statement that at least one of these alternatives is true."""
     listed = list(p_values)
     return min(1.0, len(listed) * min(listed))

@@ -30,7 +30,7 @@ from coebl.study.results import find, listed
 if TYPE_CHECKING:
     from coebl.study import Results
 
-REPLAYED = 5  # runs that are played again
+_REPLAYED = 5  # runs that are played again
 _NEARLY = 1e-9  # of the payoff range: less is rounding
 _SHOWN = 3  # matches and opponents that a sentence names
 
@@ -172,7 +172,7 @@ def _what(play: Play, opponent: str) -> Iterator[str]:
     )
 
 
-def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanation:
+def explain(results: Results, learner: str, *, runs: int = _REPLAYED) -> Explanation:
     """Explain where a learner of a study loses, in which rounds, and what it plays there.
 
     A few runs of its worst match are played again. Files that the results name are not run: a learner in a file plays
@@ -187,6 +187,8 @@ def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanat
     >>> print(next(explain(Results("results"), "exp3").sentences()))
     Exp3, 1 match with others: 0 lost, 0 won, 1 undecided.
     """
+    if not results.records():
+        raise InputError(results.why_empty())
     metric = next((name for name in DECISIVE if name in results.metrics), None)
     if metric is None:
         if all(record.seats for record in results.records()):

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from coebl.study import Results
 
 Outcome = Literal["holds", "fails", "not significant", "not testable"]
-AimRow = dict[str, Any]  # a check as a row of the published tables: game, opponent, outcome, measured, low, high, ...
 
 MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": "?", "not testable": "·"}
 MEANINGS: dict[Outcome, str] = {
@@ -94,6 +93,36 @@ class CheckResult:
 
 def _measured_values(estimate: Estimate) -> dict[str, float]:
     return {"measured": estimate.mean, "low": estimate.low, "high": estimate.high}
+
+
+@dataclass(frozen=True)
+class AimRow:
+    """A check of an aim, as a row of the published tables."""
+
+    game: str
+    opponent: str
+    outcome: str  # a word of the claim
+    estimate: Estimate
+    relative: float  # the mean in units of the game
+    means: tuple[float, float]  # of the subject and of the opponent; NaN if the check does not compare them
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        found = self.estimate
+        plain: dict[str, Any] = {"game": self.game, "opponent": self.opponent, "outcome": self.outcome}
+        plain |= {**_measured_values(found), "relative": self.relative, "n": found.n}
+        plain |= {"p_for": found.p_for_holm, "p_against": found.p_against_holm}
+        return plain | dict(zip(("subject_mean", "opponent_mean"), self.means, strict=True))
+
+    def rounded(self) -> AimRow:
+        """Return the row with six digits, for committed files: without the noise of the last bit."""
+
+        def six(number: float) -> float:
+            return float(f"{number:.6g}")
+
+        numbers: dict[str, Any] = {key: six(x) for key, x in vars(self.estimate).items() if isinstance(x, float)}
+        estimate, (ours, theirs) = replace(self.estimate, **numbers), map(six, self.means)
+        return replace(self, estimate=estimate, relative=six(self.relative), means=(ours, theirs))
 
 
 @dataclass(frozen=True)
@@ -325,9 +354,11 @@ def _measured(verdict: Verdict) -> str:
 
 
 def _interval_text(estimate: Estimate) -> str:
-    if math.isnan(estimate.mean):
-        return ""
-    return f"{number_text(estimate.mean)} [{number_text(estimate.low)}, {number_text(estimate.high)}]"
+    return "" if math.isnan(estimate.mean) else " ".join(_numbers(estimate))
+
+
+def _numbers(estimate: Estimate) -> tuple[str, str]:
+    return number_text(estimate.mean), f"[{number_text(estimate.low)}, {number_text(estimate.high)}]"
 
 
 # Claims with an aim
@@ -352,15 +383,11 @@ def aim_failures(verdict: Verdict) -> list[str]:
     """Return the worst rows on which the aim is missed, a line each, for a terminal."""
     aim = _aim(verdict)
     lines = [
-        printable(f"  ({verdict.id}) {aim.failure}: {row['game']}, {row['opponent']}, {' '.join(_numbers(row))}")
+        printable(f"  ({verdict.id}) {aim.failure}: {row.game}, {row.opponent}, {' '.join(_numbers(row.estimate))}")
         for row in aim.failing[:_MOST_FAILURES]
     ]
     more = len(aim.failing) - len(lines)
     return [*lines, f"  and {more} more"] if more else lines
-
-
-def _numbers(row: AimRow) -> tuple[str, str]:
-    return number_text(row["measured"]), f"[{number_text(row['low'])}, {number_text(row['high'])}]"
 
 
 def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[str, str]) -> str:
@@ -372,7 +399,7 @@ def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[
         for verdict in of_variant:
             rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]
             for row in (*_aim(verdict).rows, *_aim(verdict).overall):
-                opponent = f"`{row['opponent']}`" * bool(row["opponent"])
-                rows.append([f"`{row['game']}`", opponent, outcome_word(row["outcome"]), *_numbers(row), str(row["n"])])
+                opponent, word = f"`{row.opponent}`" * bool(row.opponent), outcome_word(row.outcome)
+                rows.append([f"`{row.game}`", opponent, word, *_numbers(row.estimate), str(row.estimate.n)])
             parts.append(f"### ({verdict.id}) {verdict.text}\n\n{computed[verdict.id]}\n\n{_markdown_table(rows)}")
     return "\n".join([*parts, AIM_LEGEND]) + "\n"

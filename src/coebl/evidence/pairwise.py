@@ -330,7 +330,7 @@ class Ranking:
         """Return a sentence about the first place, with these names of the learners by their specs."""
         first = [entry for entry in self.learners if entry.rank == 1]
         best = first[0]
-        if not best.won:
+        if not any(entry.won for entry in self.learners):
             return f"None of the {len(self.learners)} learners is shown to beat another one."
         count = sum(entry.rank > 0 for entry in self.learners)
         if len(first) > 1:

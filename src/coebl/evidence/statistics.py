@@ -181,7 +181,7 @@ def mean_interval(
     return Estimate(mean, low, high, sd, len(numbers), level, method)
 
 
-def share_interval(count: int, n: int, level: float = LEVEL) -> Estimate:
+def share_interval(count: int, n: int) -> Estimate:
     """Return the share of count out of n with Wilson's score interval.
 
     >>> print(share_interval(3, 4))
@@ -189,13 +189,13 @@ def share_interval(count: int, n: int, level: float = LEVEL) -> Estimate:
     """
     from scipy.special import ndtri
 
-    share, z = count / n, float(ndtri(0.5 + level / 2))
+    share, z = count / n, float(ndtri(0.5 + LEVEL / 2))
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     sd = math.sqrt(share * (1 - share) * n / (n - 1)) if n > 1 else math.nan
     low = middle - half if count else 0.0  # where rounding would miss the ends
     high = middle + half if count < n else 1.0
-    return Estimate(share, low, high, sd, n, level, "wilson")
+    return Estimate(share, low, high, sd, n, method="wilson")
 
 
 def paired_difference(

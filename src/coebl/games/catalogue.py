@@ -26,11 +26,11 @@ from coebl.games.registry import GAMES, OtherGame, Seed, parse_matrix
 _MOST_ACTIONS = 2000  # of blotto, whose number of actions grows fast: 2000 x 2000 payoffs take 32 MB
 
 # Parameters that several games have
-BitCount = Annotated[int, Range(1, genes.MOST_COUNTED), "the bits of an action, at most 10 with space=indices"]
+_BitCount = Annotated[int, Range(1, genes.MOST_COUNTED), "the bits of an action, at most 10 with space=indices"]
 Genes = Annotated[int, Range(1, genes.MOST_COUNTED), "the number of genes"]
-Mask = Annotated[bool, "for genomes, true if hidden masks are drawn for each seed"]
+_Mask = Annotated[bool, "for genomes, true if hidden masks are drawn for each seed"]
 Share = Annotated[float, Range(0, 1)]
-SpaceName = Annotated[
+_SpaceName = Annotated[
     Literal["indices", "bits"], "bits if actions are genomes and policies marginals; indices if actions are numbered"
 ]
 
@@ -82,10 +82,10 @@ def matching_pennies() -> Game:
 
 @GAMES.add("diagonal", title="Diagonal", example="diagonal:n=3")
 def diagonal(
-    n: BitCount,
-    space: SpaceName = "indices",
+    n: _BitCount,
+    space: _SpaceName = "indices",
     binary: Annotated[bool, "true for the runtime papers' game: 1 if |u|_1 >= |v|_1, else 0; its value is 1"] = False,
-    mask: Mask = True,
+    mask: _Mask = True,
 ) -> ZeroSumGame:
     """The bitstring with more ones wins; each player chooses among all 2^n.
 
@@ -98,10 +98,10 @@ def diagonal(
 
 @GAMES.add("bigger-number", title="BiggerNumber", example="bigger-number:n=2")
 def bigger_number(
-    n: BitCount,
+    n: _BitCount,
     original: Annotated[bool, "true if a difference of 1 counts twice, as in the source; for space=indices"] = False,
-    space: SpaceName = "indices",
-    mask: Mask = True,
+    space: _SpaceName = "indices",
+    mask: _Mask = True,
     shuffle: Annotated[bool, "for genomes, true if the order of significance is drawn for each seed too"] = False,
 ) -> ZeroSumGame:
     """The larger of two numbers of n bits wins.
@@ -277,7 +277,7 @@ def bilinear(
     n: Genes,
     alpha: Annotated[Share, "the equilibrium share of ones of the column player"] = 0.5,
     beta: Annotated[Share, "the equilibrium share of ones of the row player"] = 0.5,
-    mask: Mask = True,
+    mask: _Mask = True,
 ) -> GenomeGame:
     """The payoff depends on the shares of ones of both genomes, u and v: it is (u - beta)(v - alpha).
 
@@ -289,7 +289,7 @@ def bilinear(
 
 @GAMES.add("lead", title="Lead", example="lead:n=4")
 def lead(
-    n: Genes, power: Annotated[float, Range(0, 10), "the power of the lead"] = 1.0, mask: Mask = True
+    n: Genes, power: Annotated[float, Range(0, 10), "the power of the lead"] = 1.0, mask: _Mask = True
 ) -> GenomeGame:
     """The genome with more ones wins a power of its lead: sign(d) |d|^power, where d = (|u|_1 - |v|_1) / n.
 
@@ -306,7 +306,7 @@ def gene_bilinear(
     n: Annotated[int, Range(1, 1000), "the number of genes"],
     seed: Seed = 0,
     interaction: Annotated[float, Range(0), "the weight of pairs of genes, relative to single genes"] = 1.0,
-    mask: Mask = True,
+    mask: _Mask = True,
 ) -> GenomeGame:
     """A random game that is linear in the genes of each player, [1, X]' C [1, Y] with X and Y in {-1, 1}^n.
 
@@ -332,7 +332,7 @@ def coverage(
     n: Annotated[int, Range(1, 1000), "the number of targets"],
     seed: Seed = 0,
     spill: Annotated[Share, "how much covering a target protects its neighbours"] = 0.5,
-    mask: Mask = True,
+    mask: _Mask = True,
 ) -> GenomeGame:
     """An attacker, the row player, hits some of n targets, and a defender covers some; both pay costs.
 

@@ -21,7 +21,7 @@ from coebl.games.tensor import TensorGame
 
 Players = Annotated[int, Range(2, 8), "the number of players"]
 Positive = Annotated[float, Range(0, open_low=True)]
-Positives = Annotated[tuple[float, ...], Range(0, open_low=True)]
+_Positives = Annotated[tuple[float, ...], Range(0, open_low=True)]
 
 _MOST_CELLS = 1_000_000  # joint actions of a game with a parameter `players`
 
@@ -147,7 +147,7 @@ def bertrand(most: Annotated[int, Range(1, 1000), "the price at which nothing is
 
 @GAMES.add("first-price-auction", title="First-price auction")
 def first_price_auction(
-    values: Annotated[Positives, "the object's worth to each bidder, written 5/3; two to eight bidders"] = (5.0, 3.0),
+    values: Annotated[_Positives, "the object's worth to each bidder, written 5/3; two to eight bidders"] = (5.0, 3.0),
 ) -> TensorGame:
     """Bidders who know each other's values bid integers; the highest bidder wins the object and pays the bid.
 
@@ -178,7 +178,7 @@ def jordan() -> TensorGame:
 @GAMES.add("congestion", title="Congestion")
 def congestion(
     players: Players = 3,
-    slopes: Annotated[Positives, "the slope of each road's delay, written 1/2"] = (1.0, 2.0),
+    slopes: Annotated[_Positives, "the slope of each road's delay, written 1/2"] = (1.0, 2.0),
 ) -> TensorGame:
     """Each player chooses a road, whose delay grows with the number of players on it.
 

@@ -20,10 +20,10 @@ MOST_COUNTED = 5000  # the most genes of a game with a table of counts
 _GAP = 1e-9  # the largest gap of a certified equilibrium, as a share of the payoff range
 
 
-def law_of_count(policy: Floats) -> Floats:
+def _law_of_count(policy: Floats) -> Floats:
     """Return the probability of each number of ones of independent bits, (..., n): (..., n + 1).
 
-    >>> law_of_count(np.array([0.5, 0.5, 1.0]))
+    >>> _law_of_count(np.array([0.5, 0.5, 1.0]))
     array([0.  , 0.25, 0.5 , 0.25])
     """
     genes = np.moveaxis(policy, -1, 0)  # one bit after the other
@@ -97,10 +97,10 @@ class CountGame(GenomeGame):
     def _earned(self, seat: int, policy: Floats) -> Floats:
         """Return the payoff of each count of a seat against the opponent's policy: (..., n + 1)."""
         view = self.table.T if seat == 0 else -self.table
-        return times(law_of_count(policy), view, self.einsum)
+        return times(_law_of_count(policy), view, self.einsum)
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
-        expected: Floats = (law_of_count(row) * self._earned(0, column)).sum(axis=-1)
+        expected: Floats = (_law_of_count(row) * self._earned(0, column)).sum(axis=-1)
         return expected
 
     def _answer(self, seat: int, policy: Floats) -> Ints:

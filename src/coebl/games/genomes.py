@@ -7,10 +7,10 @@ function of two batches of genomes (`FunctionGame`).
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
+from types import FunctionType, MethodType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,12 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError, check_integer, shorten
+from coebl.core.sources import source_of
 from coebl.games.game import SEATS, Game, ZeroSumGame
 from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Bits
 
 MOST_LISTED = 10  # genes up to which all genomes are listed
-MOST_GENES = 100_000
+_MOST_GENES = 100_000
 _CERTAIN = 1e-9  # differences up to this share of the payoff range are rounding
 
 
@@ -68,7 +69,7 @@ class GenomeGame(ZeroSumGame):
         mask: bool = True,
         spec: str | None = None,
     ) -> None:
-        self.n = check_integer("n", n, 1, MOST_GENES)
+        self.n = check_integer("n", n, 1, _MOST_GENES)
         self.payoff_range = float(payoff_range[0]), float(payoff_range[1])
         self.name, self.spec, self.mask = name, spec, mask
         self.noise = parse_noise(noise)
@@ -263,7 +264,7 @@ class GenomeGame(ZeroSumGame):
 
     def fingerprint(self) -> str:
         """Return a string with everything that the payoffs depend on, for the names of stored results."""
-        plain = [(key, value) for key, value in self._content()[1:] if not callable(value)]
+        plain = [(key, value) for key, value in self._content()[1:] if not callable(vars(self)[key])]
         parts = [repr(plain)]
         own: list[Any] = [code for key, code in vars(self).items() if callable(code) and key != "einsum"]
         if type(self).__module__.startswith("coebl."):  # whose wording may change
@@ -271,8 +272,13 @@ class GenomeGame(ZeroSumGame):
         else:
             own.insert(0, type(self))
         for code in own:
-            with suppress(OSError, TypeError):  # a class or function without a file
-                parts.append(inspect.getsource(code))
+            if isinstance(code, partial):
+                parts.append(f"{code.args} {code.keywords}")
+                own.append(code.func)
+            elif isinstance(code, MethodType):
+                own.append(code.__func__)
+            elif isinstance(code, (type, FunctionType)):
+                parts.append(source_of(code))
         return "\n".join(parts)
 
     def __hash__(self) -> int:

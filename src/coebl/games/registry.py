@@ -167,7 +167,20 @@ def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame | TensorGame:
     if not isinstance(made, NamedGame) and not _is_matrix(made):
         raise InputError(f"{entry.name} returns {shorten(made)}; accepted: a coebl.Game, or a matrix. Return one.")
     canonical = entry.write(arguments)
-    return _as_game(made).renamed(without_folder(canonical), canonical)
+    game = _as_game(made).renamed(without_folder(canonical), canonical)
+    if not parts.file:  # a file may change
+        _NOISES_OF_SPECS[canonical] = game.noise
+    return game
+
+
+_NOISES_OF_SPECS: dict[str, Noise] = {}  # of all games that were made, so that none is made again for its noise
+
+
+def default_noise(game: NamedGame) -> Noise:
+    """Return the noise of the spec of a game, which the game may not have; its own if it has no spec."""
+    if game.spec is None:
+        return game.noise
+    return _NOISES_OF_SPECS.get(game.spec) or parse_game(game.spec).noise
 
 
 def _of_function(entry: Entry[Any], arguments: dict[str, Any]) -> FunctionGame:

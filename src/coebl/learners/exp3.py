@@ -213,19 +213,19 @@ class TsallisInf(Learner):
         self.loss = seat.zeros(seat.actions)  # (runs, m), L: the estimated total loss of every action
 
     def policy(self, t: int) -> Floats:
-        return tsallis_weights(self.rate / sqrt(t) * self.loss)
+        return _tsallis_weights(self.rate / sqrt(t) * self.loss)
 
     def observe(self, t: int, seen: Seen) -> None:
         self.loss[self.seat.at(seen.action)] += 2 * self.seat.unit_loss(seen.reward) / seen.probability
 
 
-def tsallis_weights(loss: Floats) -> Floats:
+def _tsallis_weights(loss: Floats) -> Floats:
     """Return p_i = (a_i + u)^-2 with a_i = loss_i - min loss, and u such that they sum to 1: (runs, m) from (runs, m).
 
     u lies in [1, sqrt(m)]. Newton's method is applied to (sum p_i)^(-1/2) = 1 from u = 1: the left side is a power
     mean of the a_i + u, concave and increasing in u, so the steps never pass the solution.
 
-    >>> tsallis_weights(np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 1e9, 1e9, 1e9]])).round(6)
+    >>> _tsallis_weights(np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 1e9, 1e9, 1e9]])).round(6)
     array([[0.25, 0.25, 0.25, 0.25],
            [1.  , 0.  , 0.  , 0.  ]])
     """

@@ -16,7 +16,7 @@ _FORGOTTEN = 1e-100  # the least number of visits; so few have no weight
 _ROUNDS_PER_PAIR = 0.3  # after which the effects of rows and columns are halved
 OwnShare = Annotated[PositiveShare, "the share of the payoffs' variance that is specific to a pair"]
 AssumedNoise = Annotated[Positive, "the assumed standard deviation of the noise, relative to the seat's"]
-EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs, which change together if old visits are forgotten
+_EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs, which change together if old visits are forgotten
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Tally:
         if self._forgetting < 1:
             self.count *= self._forgetting
         self._seat.backend.count_visit(self.count, self.mean, index, reward)
-        return index if self._forgetting == 1 else EVERY_PAIR
+        return index if self._forgetting == 1 else _EVERY_PAIR
 
 
 class Posterior:
@@ -78,7 +78,7 @@ class Posterior:
         backend.put(self.count, index, count)
         backend.put(self._total, index, total)
         if self._forgetting < 1:
-            index, count, total = EVERY_PAIR, self.count, self._total
+            index, count, total = _EVERY_PAIR, self.count, self._total
         variance = 1 / (count + 1)
         backend.put(self.variance, index, variance)
         backend.put(self.deviation, index, np.sqrt(variance))
@@ -195,7 +195,7 @@ class EstimatedPrior:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> bool:
         """Learn from one reward per run, and return True if all pairs changed, because old visits lost weight."""
         index = self._tally.add(action, opponent, reward)
-        if index is EVERY_PAIR:
+        if index is _EVERY_PAIR:
             self._inherit()
             return True
         share = inherited_share(self.count[index], self.variance)

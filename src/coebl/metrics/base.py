@@ -116,7 +116,7 @@ class Metric:
 
     name: ClassVar[str]
     title: ClassVar[str] = ""  # for people; by default its name
-    definition: ClassVar[str]  # one line
+    definition: ClassVar[str] = ""  # one line
     formula: ClassVar[str] = ""  # the same in mathtext, for the axes of figures
     meaning: ClassVar[str] = ""  # a sentence or two, for people; by default the first paragraph of its docstring
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # for the row player, or for both if it is about both
@@ -189,8 +189,10 @@ class Metric:
 
 @cache  # so that the same metric is the same class
 def _of_seat(metric: type[Metric], number: int) -> type[Metric]:
-    words = {"name": f"{metric.name}:{number}", "title": f"{metric.title}, seat {number}", "seat": number - 1}
-    words |= {"definition": f"{metric.definition}, of seat {number}", "meaning": metric.meaning, "by_seat": False}
+    title = f"{metric.title or metric.name}, seat {number}"
+    words = {"name": f"{metric.name}:{number}", "title": title, "seat": number - 1}
+    words |= {"definition": metric.definition and f"{metric.definition}, of seat {number}", "meaning": metric.meaning}
+    words |= {"by_seat": False}
     words["__doc__"] = metric.__doc__
     return cast(type[Metric], _OfSeat(f"{metric.__name__}{number}", (metric,), words))
 

@@ -188,7 +188,7 @@ class Paper:
 def _with(spec: str, change: str) -> str:
     """Return the spec of a learner with one hyper-parameter changed."""
     entry, arguments = LEARNERS.parse(spec)
-    return entry.write(arguments | entry.read(change))
+    return entry.write(arguments | entry.check(entry.read(change)))
 
 
 def _parts_with(matches: Iterable[MatchName], study: Study) -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from coebl.study import Results
 
-BAND_LABEL = "band: 95 % interval of the mean"
+_BAND_LABEL = "band: 95 % interval of the mean"
 POINTS = 300  # points of a curve; more cannot be seen, and would make large files
 _MARK = "*"  # after the titles of learners that see more than bandits do
 _TITLE = 26  # characters per line of a panel's title
@@ -95,7 +95,7 @@ def plot_curves(
     check_some("lines", lines)
     known = known_to(data) if known is None else known
     if styles is None:
-        styles = line_styles(data, lines, known)
+        styles = _line_styles(data, lines, known)
     curves = [read_curve(data, metric, match, points, noise) for match in lines.values()]
     with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend takes part of the height
         drawn = zip(lines, curves, strict=True)
@@ -103,7 +103,7 @@ def plot_curves(
         ax.set_xlabel("round $t$")
         ax.set_ylabel(metric_label(metric, known))
         ax.set_xlim(0, max(1, ax.dataLim.x1))
-        band = f"{BAND_LABEL}, {seeds_text(seeds)}" if seeds else ""
+        band = f"{_BAND_LABEL}, {seeds_text(seeds)}" if seeds else ""
         if band and band not in ax.get_legend_handles_labels()[1]:
             ax.fill_between([], [], color="0.5", alpha=0.35, linewidth=0, label=band)
         if legend:  # above the axes, in two columns if the figure is wide enough
@@ -175,7 +175,7 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
     return ax
 
 
-def line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) -> dict[str, Style]:
+def _line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) -> dict[str, Style]:
     """Return the style of each line: the look of its first learner if all first learners differ, else of its second.
 
     If neither differ, it has the colour of the first learner and the dashes of the second; symbols distinguish lines
@@ -212,7 +212,7 @@ def draw_mean(ax: Axes, rounds: Ints, values: Floats, label: str, style: Style) 
 # Panels
 
 MOST_LINES = 40  # in a panel; more cannot be distinguished
-MOST_PANELS = 24
+_MOST_PANELS = 24
 
 
 def plot_panels(
@@ -228,7 +228,7 @@ def plot_panels(
     For `hitting_time` it plots the share of runs that have hit, by budget.
 
     Games and learners are sorted by name and number. A pair of learners looks the same in every panel. Only the first
-    MOST_PANELS games and MOST_LINES pairs are drawn; the legend gives the number of others.
+    24 games and 40 pairs are drawn; the legend gives the number of others.
 
     Args:
         data: the results of a study, or a frame in the columns of `Results.curves`.
@@ -247,11 +247,11 @@ def plot_panels(
     games = sorted({game for game, *_ in present}, key=GAMES.order)
     pairs = sorted({match[1:] for match in present}, key=lambda players: tuple(map(LEARNERS.order, players)))
     kept = [(game, [pair for pair in pairs[:MOST_LINES] if (game, *pair) in present]) for game in games]
-    shown = [(game, of_game) for game, of_game in kept if of_game][:MOST_PANELS]
+    shown = [(game, of_game) for game, of_game in kept if of_game][:_MOST_PANELS]
     known = known_to(data) if known is None else known
     times = _times(data, noise) if metric == HittingTime.name else {}
     labels = {pair: drawable(label) for pair, label in _labels(pairs, known, short=bool(times)).items()}
-    styles = line_styles(data, {labels[pair]: ("", *pair) for pair in pairs[:MOST_LINES]}, known)
+    styles = _line_styles(data, {labels[pair]: ("", *pair) for pair in pairs[:MOST_LINES]}, known)
     with panels(len(shown), _HEIGHT, margin=len(shown) == 1) as (figure, axes):
         for ax, (game, of_game) in zip(axes, shown, strict=True):
             if times:
@@ -298,7 +298,7 @@ def _labels(pairs: Sequence[tuple[str, ...]], known: Known, short: bool = False)
 def _add_common_legend(figure: Figure, note: str) -> None:
     """Add one legend for all panels, below them, in as many columns as fit; the figure grows to make room."""
     entries = legend_entries(figure.axes)
-    bands = {label: handle for label, handle in entries.items() if label.startswith(BAND_LABEL)}
+    bands = {label: handle for label, handle in entries.items() if label.startswith(_BAND_LABEL)}
     lines = {label: handle for label, handle in entries.items() if label not in bands}
     marked = f"{_MARK} sees more than a bandit does, for reference" if any(_MARK in label for label in lines) else ""
     empty = require("matplotlib.lines").Line2D([], [], linestyle="none")

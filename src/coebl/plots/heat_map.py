@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,9 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats
 from coebl.core.text import decimal_places, number_text, with_minus
-from coebl.evidence.statistics import ALPHA, Band, correct, mean_interval, one_sided_p
+from coebl.evidence.checks import Bound
+from coebl.evidence.judge import judge_family
+from coebl.evidence.statistics import Band
 from coebl.naming import known_to, metric_label
 from coebl.plots.curves import Data, read_curve
 from coebl.plots.style import COLUMN, NOTE, blue_orange, canvas, check_some, seeds_text
@@ -78,12 +79,9 @@ def plot_heat_map(
 def _decided(runs: Mapping[tuple[str, ...], Floats]) -> set[tuple[str, ...]]:
     """Return the matches whose mean is significantly above or below 0, as the claims of a paper are judged."""
     tested = {match: values for match, values in runs.items() if len(values) > 1 and np.isfinite(values).all()}
-    tests = [
-        replace(mean_interval(values), p_for=one_sided_p(values, 0), p_against=one_sided_p(values, 0, "less"))
-        for values in tested.values()
-    ]
-    pairs = zip(tested, correct(tests, "the matches of the figure"), strict=True)
-    return {match for match, test in pairs if min(test.p_for_holm, test.p_against_holm) <= ALPHA}
+    checks, numbers = [Bound((), 0.0, "above")] * len(tested), [values[None] for values in tested.values()]
+    results = judge_family(checks, numbers, "the matches of the figure")
+    return {match for match, result in zip(tested, results, strict=True) if result.verdict in ("holds", "fails")}
 
 
 def draw_matrix(

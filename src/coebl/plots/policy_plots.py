@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from coebl.engine.result import Result
 
-Picture = Literal["square", "triangle", "areas"]
+_Picture = Literal["square", "triangle", "areas"]
 
-HEIGHT = math.sqrt(3) / 2  # of the triangle
-CORNERS: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, HEIGHT]])  # of the triangle, one per action
+_HEIGHT = math.sqrt(3) / 2  # of the triangle
+CORNERS: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])  # of the triangle, one per action
 ROUNDS = (10, 100, 1000, 3000)
 
 _OLD, _NEW = 0.25, 0.8  # opacity of the trail before and after the round of the previous panel
@@ -51,7 +51,7 @@ class PolicyPaths:
     averages: tuple[Floats, ...]  # per seat: the mean of the policies up to the round, (points, actions)
 
     @property
-    def picture(self) -> Picture:
+    def picture(self) -> _Picture:
         """The picture that suits the numbers of actions."""
         return "square" if self.game.shape == (2, 2) else "triangle" if self.game.shape == (3, 3) else "areas"
 
@@ -143,7 +143,7 @@ def replicator_arrows(payoff: Floats, across: int = 9) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class Areas:
+class _Areas:
     """The actions of a player in groups, few enough to have an area each."""
 
     names: tuple[str, ...]
@@ -154,14 +154,14 @@ class Areas:
         return np.stack([policies[..., list(group)].sum(axis=-1) for group in self.groups], axis=-1)
 
 
-def areas_of(paths: PolicyPaths, seat: int) -> Areas:
+def areas_of(paths: PolicyPaths, seat: int) -> _Areas:
     """Return the areas of a player: one per action, or one for each of the most played actions and one for the rest."""
     names, played = paths.labels[seat], np.maximum(paths.averages[seat][-1], paths.equilibrium[seat])
     if len(names) <= MOST_AREAS:
-        return Areas(names, tuple((action,) for action in range(len(names))))
+        return _Areas(names, tuple((action,) for action in range(len(names))))
     chosen = sorted(np.argsort(-played, kind="stable")[: MOST_AREAS - 1].tolist())
     rest = tuple(action for action in range(len(names)) if action not in chosen)
-    return Areas((*(names[action] for action in chosen), f"{len(rest)} others"), (*((one,) for one in chosen), rest))
+    return _Areas((*(names[action] for action in chosen), f"{len(rest)} others"), (*((one,) for one in chosen), rest))
 
 
 # Plots

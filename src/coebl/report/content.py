@@ -203,7 +203,7 @@ class Content:
             ],
             "seats": ["first seat", "other seats"] if has_more_seats else ["row", "column"],  # column headers
             "rounds": list(self.grids),
-            "logarithmic": [are_logarithmic(rounds) for rounds in self.grids],
+            "logarithmic": [_are_logarithmic(rounds) for rounds in self.grids],
             "presets": [preset.entry(self.games) for preset in self.show.presets],
             "tableMetric": self.table_place,
             "firstGame": next(named, int(np.argmax(decided)) if decided else 0),
@@ -297,9 +297,12 @@ def _frame(
     """Return the runs of a game with a column for each seat, and the matches of several lengths, which are left out."""
     metrics = [name for name in content.metrics if name in results.metrics]
     frame = results.curves(metrics, game=game["spec"], noise=game["noise"] or None, **options)
-    seated = {tuple(players): _seated(players) for players in frame["players"].unique()}
-    pairs = [seated[tuple(players)] for players in frame["players"]]
-    frame = frame.with_columns(pl.DataFrame(pairs, schema=dict.fromkeys(_MATCH, pl.String), orient="row"))
+    seated = {" v ".join(players): _seated(players) for players in frame["players"].unique()}
+    names = pl.col("players").list.join(" v ")
+    frame = frame.with_columns(
+        names.replace_strict({key: pair[seat] for key, pair in seated.items()}, return_dtype=pl.String).alias(title)
+        for seat, title in enumerate(_MATCH)
+    )
     lengths = frame.select(*_MATCH, "rounds").unique().group_by(_MATCH).agg(pl.col("rounds").sort())
     mixed = {(row, column): rounds for row, column, rounds in lengths.sort(_MATCH).iter_rows() if len(rounds) > 1}
     for row, column in mixed:
@@ -428,10 +431,10 @@ def _ends(frame: pl.DataFrame, metrics: Mapping[str, MetricWords]) -> dict[tuple
     return ends
 
 
-def are_logarithmic(rounds: Sequence[int]) -> bool:
+def _are_logarithmic(rounds: Sequence[int]) -> bool:
     """Return True if the gaps between rounds grow, so that their axis should be logarithmic.
 
-    >>> are_logarithmic([1, 2, 4, 8, 16, 32]), are_logarithmic([10, 20, 30, 40, 50, 55])
+    >>> _are_logarithmic([1, 2, 4, 8, 16, 32]), _are_logarithmic([10, 20, 30, 40, 50, 55])
     (True, False)
     """
     steps = [after - before for before, after in pairwise(rounds)]

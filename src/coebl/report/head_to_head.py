@@ -1,12 +1,12 @@
 """Sections of the page: the ranking, hitting times, the heat maps, and plain tables for readers without scripts.
 
-All head-to-heads use the outcomes of one family of tests, which the ranking names.
+The tables use the outcomes of the family of tests that the ranking names. So do the heat maps, except for the matches
+that the main claim of a paper checks: they have the outcomes of its checks, which are a family of their own.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +22,13 @@ from coebl.naming import game_title
 from coebl.plots import plot_panels
 from coebl.plots.style import drawn, look
 from coebl.report.content import Content, PageCurve, PageMatch
-from coebl.tournament.outcome import FOLDER
+from coebl.tournament.outcome import FOLDER, read_page_text
 
 if TYPE_CHECKING:
     from coebl.study import Results
 
 _LETTERS = 11  # letters of a learner's name per line above a heat map
 _MOST_LINES = 12  # in the picture of hitting times; more cannot be distinguished
-_PICTURE = "What each learner earns from the others, and what it loses to a best response"
 
 
 @dataclass(frozen=True)
@@ -129,31 +128,28 @@ def tournament_section(folder: Path) -> Section | None:
     if not path.exists():
         return None
     try:
-        page = json.loads(read_whole(path))["page"]
-        return Section(
-            id="ranking",
-            title=str(page.get("title", "Ranking")),
-            sentences=_strings(page["sentences"]),
-            header=_strings(page["header"]),
-            rows=[_strings(row) for row in page["rows"]],
-            caption=str(page["legend"]),
-            answer=str(page.get("answer", "")),
-            picture=read_whole(folder / FOLDER / "figure.svg"),
-            picture_text=str(page.get("picture_text", _PICTURE)),
-            is_wide=bool(page.get("is_wide", "picture_text" in page)),
-        )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        page, picture = read_page_text(path), read_whole(folder / FOLDER / "figure.svg")
+    except (OSError, ValueError):
         raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None
-
-
-def _strings(values: Any) -> list[str]:
-    return [str(value) for value in list(values)]
+    return Section(
+        id="ranking",
+        title=page.title,
+        sentences=page.sentences,
+        header=page.header,
+        rows=page.rows,
+        caption=page.legend,
+        answer=page.answer,
+        picture=picture,
+        picture_text=page.picture_text,
+        is_wide=page.is_wide,
+    )
 
 
 def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, Any] | None:
     """Return heat maps of who beats the common opponent, a panel for each preset; None if there is no such opponent.
 
-    Matches that the main claim checks have the outcome of the check, so that panels agree with the bars of the claim.
+    Matches that the main claim checks have the outcome of the check, so that panels agree with the bars of the claim;
+    the note names the families of the tests.
     """
     met = {(match.game, match.row, match.column): (match, curve) for match, curve in content.duels}
     checked = {
@@ -164,6 +160,7 @@ def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, A
     }
     rows: list[dict[str, Any]] = []
     opponents: set[int] = set()
+    by_claim: set[bool] = set()  # for each cell, True if the main claim checks it
     for preset in content.show.presets:
         for game, entry in enumerate(content.games if preset.opponent is not None else ()):
             learners = [content.places.get(spec, -1) for spec in preset.on(entry["spec"])]
@@ -171,10 +168,15 @@ def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, A
             for match, curve in filter(None, (met.get((game, learner, opponent)) for learner in learners)):
                 key = (preset.id, entry["spec"], *content.specs(match))
                 decided = checked.get(key, match.decided == "after")
+                by_claim.add(key in checked)
                 rows.append(_map_cell(content, preset.name, match, curve, decided))
                 opponents.add(opponent)
     if not rows:
         return None
+    family = str(content.show.family)
+    if True in by_claim:
+        others = f"; in matches that it does not check, over {family}" if False in by_claim else ""
+        family = f"the checks of the main claim in a panel{others}"
     who = _common_title(content, sorted(opponents))
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     counts = [
@@ -192,7 +194,7 @@ def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, A
         "text": f"Heat maps of who beats {who}. {who}: {'; '.join(counts)}. The numbers are in the head-to-head table.",
         "note": f"Each number is what {who} wins from the learner above in a match: its {content.table_title.lower()} "
         "at the last round. A stronger colour means a larger number. Undecided: no significant difference after "
-        "correction over " + ("the matches of a panel." if checked else "all pairings."),
+        f"correction over {family}.",
     }
 
 

@@ -91,10 +91,10 @@ def _square(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, Any]:
         "verdict": verdict,
         "tally": _tally(verdict),
         "strip": [OUTCOMES[check.verdict] for check in verdict.checks if check.verdict != "not testable"],
-        "subject": f"{by_title(decisive.subject, verdict, learners)}: {decisive.check.words[0]}" if decisive else "",
+        "subject": f"{_by_title(decisive.subject, verdict, learners)}: {decisive.check.words[0]}" if decisive else "",
         "number": _interval(verdict),
         "wanted": decisive.check.words[1] if decisive else "",
-        "note": by_title(verdict.note, verdict, learners),
+        "note": _by_title(verdict.note, verdict, learners),
         "reported": [(other, _interval(other)) for other in verdict.reported],
     }
 
@@ -114,7 +114,7 @@ def _interval(verdict: Verdict) -> tuple[str, str]:
     return interval_texts(verdict.estimate.mean, verdict.estimate.low, verdict.estimate.high)
 
 
-def by_title(text: str, verdict: Verdict, learners: Mapping[str, str]) -> str:
+def _by_title(text: str, verdict: Verdict, learners: Mapping[str, str]) -> str:
     """Return a string about a verdict with the specs of matches replaced by the titles in the charts."""
     matches = {sample.pairing for check in verdict.checks for sample in check.check.samples}
     for match in sorted(matches, key=lambda match: -len(str(match))):  # one may be a prefix of another
@@ -129,7 +129,7 @@ def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, An
     plain = verdict.as_dict()
     plain["checks"] = [
         {key: few_digits(value, DIGITS) if isinstance(value := values[key], float) else value for key in _SHOWN}
-        | {"title": by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
+        | {"title": _by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
         | {"before": {"shown": "holds", "refuted": "fails"}.get(values["before"], "")}
         for check, values in zip(verdict.checks, plain["checks"], strict=True)
     ]

@@ -6,7 +6,6 @@ A cell is the unit of work, of storage and of resuming. Its record is stored wit
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
 import platform
@@ -22,16 +21,18 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 import coebl
-from coebl.backend import Device, backend_for
+from coebl.backend import Device, backend_class, backend_for
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, printable, shorten
-from coebl.core.registry import Registry
+from coebl.core.registry import Component, Registry
+from coebl.core.sources import source_of
 from coebl.core.specs import files_in, inner_files, move_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
 from coebl.engine.match import MatchKey
 from coebl.engine.result import Keep, frames_for, sample_policies
 from coebl.engine.until import Hit, HittingTime
 from coebl.games import GAMES, NOISES, Game, GenomeGame, TensorGame, parse_game
+from coebl.games.game import NamedGame
 from coebl.learners import LEARNERS, parse_learner
 from coebl.metrics import Metric, all_metrics, metric_class
 from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
@@ -46,7 +47,7 @@ SEATS = ("row", "column")  # the keys of the files of the first two players
 REGISTRIES: dict[str, Registry[Any]] = {"game": GAMES, "player": LEARNERS, "noise": NOISES}
 
 
-def seat_key(seat: int) -> str:
+def _seat_key(seat: int) -> str:
     """Return the key under which the file of a player is listed."""
     return SEATS[seat] if seat < len(SEATS) else f"player {seat + 1}"
 
@@ -74,7 +75,7 @@ Spec = Annotated[str, AfterValidator(_spec)]
 Specs = Annotated[tuple[Spec, ...], Field(min_length=2)]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-Thousandths = tuple[tuple[Annotated[int, Field(ge=0, le=1000)], ...], ...]
+_Thousandths = tuple[tuple[Annotated[int, Field(ge=0, le=1000)], ...], ...]
 
 
 class _Stored(BaseModel):
@@ -108,7 +109,7 @@ class Description(_Stored):
         """Return the keys of `files` that the runs depend on; the others are of metrics."""
         specs = (self.game, *self.players)
         inner = [file for spec in specs for file in inner_files(spec)]
-        seats = [seat_key(seat) for seat in range(len(self.players))]
+        seats = [_seat_key(seat) for seat in range(len(self.players))]
         return ["game", *seats, *dict.fromkeys([*inner, *files_in(self.noise or "")])]
 
 
@@ -119,8 +120,8 @@ class KeptPolicies(_Stored):
     payoff: Annotated[tuple[Annotated[tuple[Finite, ...], Field(min_length=1)], ...], Field(min_length=1)]
     labels: tuple[Names, Names]  # of the actions of each seat
     rounds: Annotated[tuple[Count, ...], Field(min_length=1)]
-    policies: tuple[Thousandths, Thousandths]  # per seat: (rounds, actions)
-    averages: tuple[Thousandths, Thousandths]  # likewise, averaged up to the round
+    policies: tuple[_Thousandths, _Thousandths]  # per seat: (rounds, actions)
+    averages: tuple[_Thousandths, _Thousandths]  # likewise, averaged up to the round
 
     @model_validator(mode="after")
     def _check(self) -> KeptPolicies:
@@ -223,9 +224,9 @@ class Cell:
 
     def description(self) -> Description:
         """Return the identity of the cell; its files are identified by their content, not their paths."""
-        specs = {"game": self.game, **{seat_key(seat): spec for seat, spec in enumerate(self.players)}}
+        specs = {"game": self.game, **{_seat_key(seat): spec for seat, spec in enumerate(self.players)}}
         named = {"game": self._game_file() or split_spec(self.game).file}
-        named |= {seat_key(seat): split_spec(spec).file for seat, spec in enumerate(self.players)}
+        named |= {_seat_key(seat): split_spec(spec).file for seat, spec in enumerate(self.players)}
         named |= {Path(file).name: file for spec in specs.values() for file in inner_files(spec)}
         named |= {Path(file).name: file for spec in (*self.metrics, self.noise or "") for file in files_in(spec)}
         files = {key: _checksum(Path(file).read_bytes()) for key, file in named.items() if file and is_file(file)}
@@ -254,7 +255,8 @@ class Cell:
         first, last, count = self.seeds[0], self.seeds[-1], len(self.seeds)
         seeds = f"seed{'s' * (count > 1)} {first}{f'..{last}' * (count > 1)}"
         some = f" ({count} of them)" * (last - first >= count)
-        where = f", on {self.device}" * (self.device != "cpu") + f", with {' and '.join(self.keep)}" * bool(self.keep)
+        where = f", on {self.device}" * backend_class(self.device).is_gpu
+        where += f", with {' and '.join(self.keep)}" * bool(self.keep)
         return printable(f"{self.game}, {' v '.join(self.players)}, {self.rounds} rounds, {seeds}{some}{where}")
 
 
@@ -263,20 +265,26 @@ def _checksum(content: bytes) -> str:
 
 
 def _source_checksum(value: Any) -> str:
-    """Return a checksum of a game's payoffs, or of the source of an object's class if it is available."""
+    """Return a checksum of a game's payoffs, and of the sources of the custom classes of an object."""
+    parts = []
     if isinstance(value, GenomeGame):
-        source = value.fingerprint()
+        parts = [value.fingerprint()]
     elif isinstance(value, Game):
-        source = f"{value.payoff.tolist()} {value.ranges} {value.noise}"
+        parts = [f"{value.payoff.tolist()} {value.ranges} {value.noise}"]
     elif isinstance(value, TensorGame):
         payoffs = [payoff.tolist() for payoff in value.payoffs]
-        source = f"{payoffs} {value.ranges} {value.noise} {value.noise_between}"
-    else:
-        try:
-            source = inspect.getsource(type(value))
-        except (OSError, TypeError):
-            source = f"{type(value).__module__}.{type(value).__qualname__}"
-    return _checksum(source.encode())
+        parts = [f"{payoffs} {value.ranges} {value.noise} {value.noise_between}"]
+    elif isinstance(value, NamedGame):
+        parts = [source_of(type(value))]
+    custom = _custom_classes(value.noise if isinstance(value, NamedGame) else value)
+    return _checksum("\n".join([*parts, *map(source_of, custom)]).encode())
+
+
+def _custom_classes(component: Component) -> list[type]:
+    """Return the classes of an object and of the objects in its fields that are not part of coebl."""
+    own = [] if type(component).__module__.startswith("coebl.") else [type(component)]
+    inner = (value for value in component.hyper_parameters().values() if isinstance(value, Component))
+    return own + [kind for value in inner for kind in _custom_classes(value)]
 
 
 def is_file(name: str) -> bool:

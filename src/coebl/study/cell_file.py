@@ -77,7 +77,7 @@ class CellFile(NamedTuple):
 
 
 @lru_cache(maxsize=64)  # a folder has few sets of metrics, and very many cells
-def table_schema(metrics: tuple[str, ...], number: int = FORMAT) -> pyarrow.Schema:
+def _table_schema(metrics: tuple[str, ...], number: int = FORMAT) -> pyarrow.Schema:
     """Return the columns of stored tables with these metrics, in this version of the format."""
     pa = require("pyarrow")
     labels, numbers = _EARLIER if number == EARLIER else (_LABELS, _NUMBERS)
@@ -112,7 +112,7 @@ def _table(record: CellRecord, result: Result) -> pyarrow.Table:
     """Return the tidy table of a result: one row per seed and recorded round."""
     pa = require("pyarrow")
     columns: dict[str, Any] = {**result.columns(), "rounds": np.full(record.rows, record.rounds)}
-    schema = table_schema(record.metrics)
+    schema = _table_schema(record.metrics)
     first = np.zeros(record.rows, np.int32)
     seats = len(record.players)
     offsets = np.arange(record.rows + 1, dtype=np.int32) * seats
@@ -272,7 +272,7 @@ def _opened(path: Path, source: Any) -> Iterator[tuple[Any, CellRecord]]:
             raise DamagedFileError(f"{path}: it has {file.metadata.num_rows} rows instead of {record.rows}.")
         if 8 * record.rows * len(file.schema_arrow) > machine_memory() / 2:  # a small file may expand to any size
             raise MemoryError
-        schema = table_schema(record.metrics, record.format)
+        schema = _table_schema(record.metrics, record.format)
         if not set(record.metrics).isdisjoint(RESERVED) or not file.schema_arrow.equals(schema):
             raise DamagedFileError(f"{path}: its columns are not those of a cell.")
         yield file, record

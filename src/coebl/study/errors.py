@@ -80,6 +80,8 @@ def first_mistake(error: ValidationError, model: type[BaseModel]) -> str:
             break
         start = number + 1
         model = tables[0] if tables else model
+    if first["type"] == "missing":
+        start = len(place) - 1  # the key may be that of a table
     table, key = written(place[:start]), written(place[start:])
     within = f"{table}: " if table else ""
     if first["type"] == "value_error" and not key:

@@ -22,9 +22,9 @@ from coebl.study.errors import MissingError, StoreError
 from coebl.study.store import Store, check_one_device
 from coebl.study.studies import Study
 
-Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `key_of`
-MetricKey = tuple[str, str | None]  # a metric, and the checksum of its file, if it has one
-Held = dict[frozenset[MetricKey], set[int]]  # the seeds of a match that were measured by each set of metrics
+_Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `_key_of`
+_MetricKey = tuple[str, str | None]  # a metric, and the checksum of its file, if it has one
+_Held = dict[frozenset[_MetricKey], set[int]]  # the seeds of a match that were measured by each set of metrics
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     if kept or failures:
         seeds, metrics = _asked_for(descriptions)
         left_alone = sum(
-            seeds[key_of(other)].isdisjoint(other.seeds) or metrics[key_of(other)].isdisjoint(_metrics(other))
+            seeds[_key_of(other)].isdisjoint(other.seeds) or metrics[_key_of(other)].isdisjoint(_metrics(other))
             for other in kept
         )
         _forget_failures(study, store, failures, {cell.digest() for cell in todo}, seeds)
@@ -115,23 +115,23 @@ def _to_run(
 ) -> tuple[dict[Cell, Cell], int]:
     """Return the cells to run, each with the study's cell that it is for, and the number of cells that need no run."""
     missing = [pair for digest, pair in requested.items() if digest not in finished]
-    held: dict[Key, Held] = {key_of(description): {} for _, description in missing}
+    held: dict[_Key, _Held] = {_key_of(description): {} for _, description in missing}
     for description in itertools.chain((requested[digest][1] for digest in finished), other_cells) if missing else ():
-        if (of_match := held.get(key_of(description))) is not None and not description.keep:
+        if (of_match := held.get(_key_of(description))) is not None and not description.keep:
             of_match.setdefault(frozenset(_metrics(description)), set()).update(description.seeds)
     todo: dict[Cell, Cell] = {}
     found = len(requested)
     for cell, description in missing:
-        pieces = [cell] if cell.keep else _lacking(cell, description, held[key_of(description)])
+        pieces = [cell] if cell.keep else _lacking(cell, description, held[_key_of(description)])
         todo |= dict.fromkeys(pieces, cell)
         found -= bool(pieces)
     return todo, found
 
 
-def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
+def _lacking(cell: Cell, description: Description, held: _Held) -> list[Cell]:
     """Return the runs of a cell that are not held, in as few cells as possible; they count as held from then on."""
     metrics = dict(zip(_metrics(description), cell.metrics, strict=True))
-    seeds: dict[tuple[MetricKey, ...], list[int]] = {}  # by the metrics that they lack
+    seeds: dict[tuple[_MetricKey, ...], list[int]] = {}  # by the metrics that they lack
     for seed in cell.seeds:
         has = {metric for measured, of_seeds in held.items() if seed in of_seeds for metric in measured}
         if lacking := tuple(metric for metric in metrics if metric not in has):
@@ -144,37 +144,37 @@ def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
     ]
 
 
-def _match(description: Description) -> Key:
+def _match(description: Description) -> _Key:
     return description.game, description.players, description.noise
 
 
-def key_of(description: Description) -> Key:
+def _key_of(description: Description) -> _Key:
     """Return the key of cells that differ only in their seeds and metrics."""
     files = (description.files.get(key) for key in description.run_files())
     return (*_match(description), *_length(description), description.device, *files)
 
 
-def _length(description: Description) -> Key:
+def _length(description: Description) -> _Key:
     return description.rounds, description.record, description.until
 
 
-def _metrics(description: Description) -> list[MetricKey]:
+def _metrics(description: Description) -> list[_MetricKey]:
     return [(metric, description.files.get(split_spec(metric).file)) for metric in description.metrics]
 
 
-def _asked_for(descriptions: Iterable[Description]) -> tuple[dict[Key, set[int]], dict[Key, set[MetricKey]]]:
+def _asked_for(descriptions: Iterable[Description]) -> tuple[dict[_Key, set[int]], dict[_Key, set[_MetricKey]]]:
     """Return all seeds and metrics that are asked for, by the match played."""
-    seeds: dict[Key, set[int]] = defaultdict(set)
-    metrics: dict[Key, set[MetricKey]] = defaultdict(set)
+    seeds: dict[_Key, set[int]] = defaultdict(set)
+    metrics: dict[_Key, set[_MetricKey]] = defaultdict(set)
     for description in descriptions:
-        key = key_of(description)
+        key = _key_of(description)
         seeds[key].update(description.seeds)
         metrics[key].update(_metrics(description))
     return seeds, metrics
 
 
 def _forget_failures(
-    study: Study, store: Store, failures: list[dict[str, Any]], todo: set[str], seeds: dict[Key, set[int]]
+    study: Study, store: Store, failures: list[dict[str, Any]], todo: set[str], seeds: dict[_Key, set[int]]
 ) -> None:
     """Remove the records of cells whose runs are held by now, or are run in other cells."""
     for record in failures:
@@ -184,12 +184,12 @@ def _forget_failures(
                 stored |= {"players": [stored.pop("row"), stored.pop("column")]}
                 del stored["format"]
             description = _with_noise(study.noises, Description.model_validate_json(json.dumps(stored)))
-            if record["digest"] not in todo and seeds[key_of(description)].issuperset(description.seeds):
+            if record["digest"] not in todo and seeds[_key_of(description)].issuperset(description.seeds):
                 store.forget_failure(record["digest"])
 
 
 def _check_lengths(store: Store, requested: Iterable[Description], other_cells: Iterable[Description]) -> None:
-    lengths: dict[Key, list[Description]] = {}
+    lengths: dict[_Key, list[Description]] = {}
     for description in requested:
         lengths.setdefault(_match(description), []).append(description)
     for other in other_cells:
@@ -206,7 +206,7 @@ def _check_lengths(store: Store, requested: Iterable[Description], other_cells: 
 
 def _stale(requested: Iterable[Description], other_cells: Mapping[str, Description]) -> dict[str, list[str]]:
     """Return the cells that were made from files whose content has changed, each with the names of these files."""
-    files: dict[Key, dict[str, str]] = {}
+    files: dict[_Key, dict[str, str]] = {}
     for description in requested:
         if description.files:
             files.setdefault(_match(description), {}).update(description.files)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from coebl.backend import backend_class
 from coebl.core.arrays import evenly_spread
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.frames import pl
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
 
 Specs = str | Sequence[str] | None  # one spec, several, or None for all
-NOTHING_YET = "no cell is finished yet; run the study first."
+_NOTHING_YET = "no cell is finished yet; run the study first."
 _RECENT = 2 * 10**9  # nanoseconds; two changes within this time may have the same time stamp
 
 
@@ -111,10 +112,11 @@ class Results:
 
     def notices(self) -> list[str]:
         """Return warnings for readers who compare these results with others."""
-        versions, devices = self.versions(), self.devices()
+        versions, records = self.versions(), self.records()
         kinds, writers = versions.get("exp and log", []), versions.get("coebl", [])
-        notices = [f"the cells were run on a GPU ({device})" for device in devices if device != "cpu"]
-        if len(devices) > 1:
+        gpus = self.devices() if any(backend_class(record.description.device).is_gpu for record in records) else []
+        notices = [f"the cells were run on a GPU ({gpu})" for gpu in gpus]
+        if len(gpus) > 1:
             notices.append("the cells were run on several of these; a seed may lead to different runs on them")
         if len(kinds) > 1:
             notices.append(
@@ -130,9 +132,7 @@ class Results:
 
     def devices(self) -> list[str]:
         """Return the devices that cells were run on: "cpu", or the names of GPUs."""
-        devices = {"cpu" for record in self.records() if record.description.device == "cpu"}
-        cuda = (record.versions for record in self.records() if record.description.device == "cuda")
-        return sorted(devices | {versions.get("device", "cuda") for versions in cuda})
+        return sorted({record.versions.get("device", record.description.device) for record in self.records()})
 
     def kinds(self) -> dict[str, Kind]:
         """Return the kind of each learner, by how much it sees; unregistered learners of older cells are left out."""
@@ -164,7 +164,7 @@ class Results:
     def why_empty(self) -> str:
         """Return why there is nothing to show: no cell is finished, or none fits all filters."""
         if not self.records():
-            return f"{self.store.folder}: {NOTHING_YET}"
+            return f"{self.store.folder}: {_NOTHING_YET}"
         return f"no finished match fits all of these filters. See: coebl results {self.store.folder}"
 
     # The table
@@ -202,7 +202,7 @@ class Results:
         if rounds is not None and recorded and rounds not in recorded:
             closest = min(recorded, key=lambda other: (abs(other - rounds), other))
             raise InputError(f"round {rounds} was not recorded in any of these cells. The nearest is {closest}.")
-        return frame_of(cells, self._chosen_metrics(metrics), curves=False)
+        return _frame_of(cells, self._chosen_metrics(metrics), curves=False)
 
     def curves(
         self,
@@ -231,7 +231,7 @@ class Results:
         cells = self._runs(metrics, game, players, noise)
         if points is not None:
             cells = (cell.at(evenly_spread(len(cell.rounds), points)) for cell in cells)
-        return frame_of(cells, chosen, curves=True)
+        return _frame_of(cells, chosen, curves=True)
 
     def _runs(
         self,
@@ -282,7 +282,7 @@ class Results:
         paths_by_columns: dict[tuple[int, tuple[str, ...]], list[str]] = {}  # one scan needs equal columns
         for record in self.records():
             paths_by_columns.setdefault((record.format, record.metrics), []).append(str(self.store.path(record.digest)))
-        empty = frame_of([], self.metrics, curves=True)
+        empty = _frame_of([], self.metrics, curves=True)
         frames: list[pl.LazyFrame] = [empty.lazy()]
         for (number, _), paths in paths_by_columns.items():
             scan = pl.scan_parquet(paths, glob=False)  # a folder may be called results[1]
@@ -422,7 +422,7 @@ def _read_valid(read: Callable[..., Any], digest: str, *options: Any) -> Any:
 # Frames
 
 
-def frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) -> pl.DataFrame:
+def _frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) -> pl.DataFrame:
     """Return a frame with one row per match and seed, and per recorded round if `curves`, sorted by match.
 
     Cells that have none of the metrics are left out. A run that several cells hold is one row; raises a StoreError if
@@ -501,7 +501,7 @@ def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
     if len(candidates) == 1:
         return candidates[0]
     if not present:
-        raise InputError(NOTHING_YET)
+        raise InputError(_NOTHING_YET)
     raise InputError(
         f"no finished cell has the {name or kind} {spec!r}{nearest(spec, present)} Present: {listed(present)}."
     )

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from coebl.backend import backend_for
+from coebl.backend import backend_class, backend_for
 from coebl.backend.streams import compile_normals
 from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path
@@ -97,8 +97,8 @@ def run(
     """
     if executor is None and processes.starts_as_worker():
         raise SystemExit(1)  # the parent reports what to do: once, and without the traceback of every worker
-    if workers is None and any(cell.device == "cuda" for cell in study.cells):
-        workers = 1  # several would share one GPU
+    if workers is None and study.cells:
+        workers = backend_class(study.cells[0].device).workers
     if cell_timeout is not None and not 0 < cell_timeout <= processes.MOST_SECONDS:
         accepted = f"seconds above 0, at most {processes.MOST_SECONDS:,}. Leave it out for no limit"
         raise InputError(f"cell_timeout is {cell_timeout:g}; accepted: {accepted}.")

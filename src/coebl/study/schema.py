@@ -9,15 +9,15 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from inspect import isfunction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coebl.backend import DEVICES
+from coebl.backend import DEVICES, Backend, backend_class
 from coebl.core.errors import InputError, nearest, reason_of, shorten
-from coebl.core.specs import MOST_IN_GRID, expand, files_in, move_files, split_spec, without_folder
+from coebl.core.specs import MOST_IN_GRID, expand, move_files, split_spec, without_folder
 from coebl.engine import Match, Record
 from coebl.engine.match import MOST_ROUNDS
 from coebl.engine.result import MOST_AREAS, Keep, has_pictures
@@ -26,6 +26,7 @@ from coebl.engine.table import seat_at
 from coebl.engine.until import Until
 from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, TensorGame, ZeroSumGame, parse_game, parse_noise
 from coebl.games.game import NamedGame
+from coebl.games.registry import default_noise
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric, metric_class, registered_metric
 from coebl.search import Search
@@ -36,12 +37,11 @@ from coebl.study.errors import Mistake, Place
 Entry = tuple[Place, Any]  # a spec or an object, with its place
 Players = tuple[str, ...]  # canonical specs of the learners, one per seat
 
-GENERAL_SUM_METRICS = ("payoff", "swap_regret", "nash_conv", "welfare")  # the defaults for games that are not zero-sum
+_GENERAL_SUM_METRICS = ("payoff", "swap_regret", "nash_conv", "welfare")  # the defaults for games that are not zero-sum
 
 MOST = MOST_IN_GRID  # also the limit for the match-ups and cells of a study
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit integers
 _SEED_KEYS = {"first": (0, _MOST_SEED - MOST_SEEDS), "count": (1, MOST_SEEDS)}  # with their ranges
-_SEEDS_PER_CELL = {"cpu": 50, "cuda": 1000}  # a GPU is idle with fewer
 _ANY_GAME = Game([[0.0]])  # for checks that depend only on the learners
 
 ACCEPTED = {
@@ -205,15 +205,16 @@ class Build:
     def _cells(self) -> Iterator[Cell]:
         """Yield the cells of the part."""
         rounds, device = self._plain("rounds", 1), self._plain("device", "cpu")
-        size = self._plain("seeds_per_cell", _SEEDS_PER_CELL[device])
+        backend = backend_class(device)
+        size = self._plain("seeds_per_cell", backend.seeds_per_cell)
         before = len(self.mistakes)
         pairs = self._match_ups(2)
         clean = len(self.mistakes) == before
         search = next((row for row, _ in pairs if isinstance(self._learners[row][0], Search)), None)
-        if search and device != "cpu":
-            self._add(self._place_of("device"), f"this is {device}, and {search} is a search; accepted: cpu.")
+        if search and (reason := backend.reason_not_to_run(player=self._learners[search][0])):
+            self._add(self._place_of("device"), f"this is {device}, and {reason}; accepted: cpu.")
         seeds, metrics = self._seeds(), self._metrics(search)
-        noises: list[str | None] = [None]  # the default of each game
+        noises: list[str | None] = []  # empty: the noise of each game
         if "noise" in self._table:
             noises = list(self._made(self._entries("noise", Noise, alone=True), parse_noise, NOISES))
         until = None
@@ -233,16 +234,16 @@ class Build:
             self._check_match_ups([_ANY_GAME], clean)
             return
         games = self._entries("games", NamedGame)
-        cells_per_match = len(noises) * len(blocks)
+        cells_per_match = max(1, len(noises)) * len(blocks)
         if not self._count_cells(len(games), cells_per_match * len(pairs)):  # before the games are built
             return
-        played, by_seats = self._check_games(games, metrics, rounds, device)
+        played, by_seats = self._check_games(games, metrics, rounds, backend)
         self._check_match_ups(by_seats or [_ANY_GAME], clean)
         others = sum(len(game.match_ups) - len(pairs) for game in played.values())  # in games with more seats
         if not self._count_cells(1, cells_per_match * others):
             return
-        for name, game in played.items():
-            for noise, players, block in itertools.product(noises, game.match_ups, blocks):
+        for (name, own_noise), game in played.items():
+            for noise, players, block in itertools.product(noises or [own_noise], game.match_ups, blocks):
                 objects = {spec: self._objects[spec] for spec in (name, *players, noise) if spec in self._objects}
                 cell = Cell(name, players, rounds, block, noise, record, game.metrics, device, objects, until)
                 if keep and game.drawn and block is blocks[0]:
@@ -329,16 +330,15 @@ class Build:
         for place, entry in entries:
             with self._noting(place):
                 value = parse(self._placed(entry)) if isinstance(entry, str) else entry
-                made.setdefault(self._keep(str(value), value, names), (value, place))
+                made.setdefault(self._keep(str(value), value, names.known_everywhere(value)), (value, place))
         return made
 
-    def _keep(self, spec: str, value: Any, names: Any = None) -> str:
+    def _keep(self, spec: str, value: Any, known_everywhere: bool = False) -> str:
         """Return the spec; keep the object if no other process can make it from this: it is in no package or file."""
-        with suppress(InputError):  # perhaps from an operator that is not registered
-            if names is not None and (files_in(spec) or names.known_everywhere(spec)):
-                return spec
+        if known_everywhere:
+            return spec
         kept = self._objects.setdefault(spec, value)
-        if kept is not value and (isinstance(value, NamedGame) or type(kept) is not type(value)):
+        if kept is not value and (isinstance(value, NamedGame) or kept != value):
             raise InputError(f"two different objects are called {spec!r}; give one of them another name.")
         return spec
 
@@ -404,7 +404,7 @@ class Build:
         """Return the metrics to measure on a game, as registered, then by file: equal sets have equal digests."""
         chosen = set[str]()
         if isinstance(game, TensorGame) and "metrics" not in self._table:
-            metrics = [((), name) for name in GENERAL_SUM_METRICS]
+            metrics = [((), name) for name in _GENERAL_SUM_METRICS]
         for place, name in metrics:
             for metric in _by_seat(METRICS.names if name == "all" else [name], game):
                 if (key, metric) not in self._reasons:  # checking whether an equilibrium is unique takes time
@@ -523,24 +523,28 @@ class Build:
     # Games
 
     def _check_games(
-        self, games: list[Entry], metrics: list[tuple[Place, str]], rounds: int, device: str
-    ) -> tuple[dict[str, _PlayedGame], list[AnyGame]]:
-        """Return the metrics and match-ups of every game, by canonical spec or path, and a game per number of seats."""
-        played: dict[str, _PlayedGame] = {}
+        self, games: list[Entry], metrics: list[tuple[Place, str]], rounds: int, backend: type[Backend]
+    ) -> tuple[dict[tuple[str, str | None], _PlayedGame], list[AnyGame]]:
+        """Return the metrics and match-ups of every game, by name and noise in a cell, and a game per seat count."""
+        played: dict[tuple[str, str | None], _PlayedGame] = {}
         by_seats: dict[int, AnyGame] = {}
         for place, entry in games:  # built one at a time, as there may be many large ones
             with self._noting(place):
                 key, game = self._game(entry)
-                if key in played:
+                default, noise = game.noise if isinstance(entry, str) else default_noise(game), None
+                if game.noise != default and "noise" not in self._table:
+                    spec = self._placed(str(game.noise))
+                    noise = self._keep(spec, game.noise, NOISES.known_everywhere(game.noise))
+                if (key, noise) in played:
                     continue
-                if device != "cpu" and isinstance(game, TensorGame):
-                    raise InputError(f"{key} is not a zero-sum matrix game, and device is {device}; accepted: cpu.")
+                if reason := backend.reason_not_to_run(game):
+                    raise InputError(f"{reason}, and device is {backend.device}; accepted: cpu.")
                 match_ups = self._match_ups(len(game.seats))
                 drawn = has_pictures(game) and max(game.shape) <= MOST_AREAS
-                played[key] = _PlayedGame(self._allowed(metrics, key, game), match_ups, drawn)
+                played[key, noise] = _PlayedGame(self._allowed(metrics, key, game), match_ups, drawn)
                 self._shapes[key] = game.shape
                 name = without_folder(game.spec) if game.spec else Path(key).name
-                self._noises[name] = without_folder(str(game.noise))
+                self._noises[name] = without_folder(str(default))
                 by_seats.setdefault(len(game.seats), game)
                 self._check_seats(key, game, match_ups, rounds)
         return played, list(by_seats.values())
@@ -574,7 +578,8 @@ class Build:
             path = self._file(entry)
             return path.as_posix(), parse_game(path)
         game = parse_game(self._placed(entry))
-        return self._keep(game.spec or entry, game, GAMES), game
+        spec = game.spec or entry
+        return self._keep(spec, game, GAMES.known_everywhere(spec)), game
 
 
 def one_among(one: str, other: str, seat: int, seats: int) -> Players:

@@ -32,6 +32,7 @@ from coebl.engine import Record
 from coebl.engine.match import MatchName
 from coebl.games import Noise, TensorGame, ZeroSumGame
 from coebl.games.game import NamedGame
+from coebl.games.registry import default_noise
 from coebl.learners import Learner
 from coebl.study.cell import Cell
 from coebl.study.errors import Place, StudyError, written
@@ -150,7 +151,7 @@ class Study:
         fields = build.fields()
         if build.mistakes:
             raise StudyError([str(mistake) for mistake in build.mistakes], [place for place, _ in build.mistakes])
-        self._set(fields, as_toml(contents), build.files)
+        self._set(fields, as_toml(_with_noises(contents)), build.files)
 
     def _set(self, fields: Mapping[str, Any], text: str, named: Mapping[str, Path]) -> None:
         kept, files = keep_files(text, named)
@@ -210,6 +211,20 @@ def _as_contents(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return contents | ({"match-ups": match_ups} if match_ups else {})
 
 
+def _with_noises(contents: dict[str, Any]) -> dict[str, Any]:
+    """Return the contents with a part for each noise of game objects that differs from that of their specs."""
+    parts, noises = [], set[str]()
+    for part in contents.get("parts", [{}]):
+        table = contents | part
+        by_noise: dict[str, list[Any]] = {}
+        for game in table["games"]:
+            own = isinstance(game, NamedGame) and "noise" not in table and game.noise != default_noise(game)
+            by_noise.setdefault(str(game.noise) if own else "", []).append(game)
+        parts += [part | {"games": games} | ({"noise": noise} if noise else {}) for noise, games in by_noise.items()]
+        noises |= by_noise.keys()
+    return contents | {"parts": parts} if any(noises) else contents
+
+
 def _as_list(value: Any) -> Any:
     return [_as_list(inner) for inner in value] if isinstance(value, (list, tuple, range)) else value
 
@@ -262,7 +277,7 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
     kept = text
     if device is not None and check_device(device) != contents.get("device", "cpu"):
         contents["device"] = device
-        kept = with_device(text, contents)
+        kept = _with_device(text, contents)
     build = Build(contents, Path(where).parent)
     fields = build.fields()
     if build.mistakes:
@@ -364,7 +379,7 @@ def key_lines(text: str) -> dict[str, Any]:
 # Kept text and files
 
 
-def with_device(text: str, contents: Mapping[str, Any]) -> str:
+def _with_device(text: str, contents: Mapping[str, Any]) -> str:
     """Return the text of a study with the device of its contents, so that the kept text names the device used."""
     line = f'device = "{contents["device"]}"'
     changed, count = re.subn(r"^device[ \t]*=.*$", line, text, count=1, flags=re.MULTILINE)

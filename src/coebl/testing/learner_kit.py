@@ -27,13 +27,13 @@ from coebl.testing.strict import StrictBackend
 
 SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one-row": (1, 4), "one-column": (4, 1)}
 
-GENES = (1, 4, 9)
+_GENES = (1, 4, 9)
 _QUERIES = 600  # of a search
 _SEEDS = [4, 7, 1, 9, 2]
 
 # Row 1 is better than row 0 against every column, and column 2 is the column player's best; no symmetry.
-DOMINANCE = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1]])
-DOMINANT: dict[SeatName, int] = {"row": 1, "column": 2}
+_DOMINANCE = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1]])
+_DOMINANT: dict[SeatName, int] = {"row": 1, "column": 2}
 _UNITS = (
     (4096.0, 0.0, "payoffs and noise are 4096 times as large"),  # a power of two: nothing is rounded
     (5000.0, 300.0, "payoffs are 5000 times as large, plus 300, and so is the noise"),
@@ -106,7 +106,7 @@ def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, ZeroSumGa
         title: Game(np.random.default_rng(shape).uniform(-1, 1, size=shape), payoff_range=(-1.0, 1.0))
         for title, shape in SHAPES.items()
     }
-    games |= {f"{n}-gene": parse_zero_sum(f"gene-bilinear:n={n}") for n in GENES}
+    games |= {f"{n}-gene": parse_zero_sum(f"gene-bilinear:n={n}") for n in _GENES}
     number = SEATS.index(name)
     return {
         title: game
@@ -144,7 +144,7 @@ def _shapes(learner: Learner, name: SeatName) -> None:
         _play(learner, game, name, 12, [0, 1])  # the engine rejects invalid policies
     shapes = ", ".join(f"{m} x {n}" for m, n in SHAPES.values())
     if "bits" in learner.plays:
-        shapes = " and ".join(map(str, GENES)) + " genes"
+        shapes = " and ".join(map(str, _GENES)) + " genes"
     demand(games, f"it rejects every game, even those of {shapes}")
 
 
@@ -204,8 +204,8 @@ def _equal(learner: Learner) -> None:
 
 def _dominance(learner: Learner) -> None:
     genes = "indices" not in learner.plays
-    game = parse_zero_sum("lead:n=2,mask=false") if genes else Game(DOMINANCE, payoff_range=(-1.0, 1.0))
-    for name, best in DOMINANT.items():
+    game = parse_zero_sum("lead:n=2,mask=false") if genes else Game(_DOMINANCE, payoff_range=(-1.0, 1.0))
+    for name, best in _DOMINANT.items():
         policies = _play(learner, game, name, 1500, [0, 1, 2, 3])
         share = float((policies[750:] if genes else policies[750:, :, best]).mean())  # all genes should be 1
         chance = 0.5 if genes else 1 / policies.shape[2]
@@ -247,7 +247,7 @@ def _saved(learner: Learner) -> None:
     _need_own_numbers(learner)
     contests: list[tuple[Any, Floats | None]] = []
     if "bits" in learner.plays:
-        contests.append((GenomePlayer(learner, GENES[1], horizon=20), None))
+        contests.append((GenomePlayer(learner, _GENES[1], horizon=20), None))
     contests += [(Player(learner, len(own), own.shape[1], horizon=20), own) for own in _matrices(learner)[:1]]
     for player, payoff in contests:
         _contest(player, payoff)

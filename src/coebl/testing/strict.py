@@ -36,7 +36,7 @@ class Origin(NamedTuple):
     remedy: str  # the way to make another one of its kind
 
 
-FROM_SEAT = Origin("from the seat", "make it with seat.zeros, seat.full, seat.arange or seat.array")
+_FROM_SEAT = Origin("from the seat", "make it with seat.zeros, seat.full, seat.arange or seat.array")
 OF_BLOCK = Origin("of the block", "make it with like=block.reward, as in numpy.asarray(values, like=block.reward)")
 OF_REWARD = Origin("passed to reward", "make it with like=payoff, as in numpy.asarray(values, like=payoff)")
 
@@ -58,7 +58,7 @@ class StrictArray(NDArrayOperatorsMixin):
     __slots__ = ("_data", "_origin")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, data: np.ndarray[Any, Any], origin: Origin = FROM_SEAT) -> None:
+    def __init__(self, data: np.ndarray[Any, Any], origin: Origin = _FROM_SEAT) -> None:
         self._data = data
         self._origin = origin
 
@@ -135,7 +135,7 @@ def _check_options(name: str, options: Mapping[str, Any]) -> None:
             raise TypeError(f"other libraries may have no {option}= of numpy.{name}; use numpy.where instead")
 
 
-def _plain(value: Any, origin: Origin = FROM_SEAT) -> Any:
+def _plain(value: Any, origin: Origin = _FROM_SEAT) -> Any:
     """Unwrap strict arrays, also inside tuples, lists and dictionaries; NumPy's arrays are rejected."""
     if isinstance(value, StrictArray):
         return value.plain
@@ -148,7 +148,7 @@ def _plain(value: Any, origin: Origin = FROM_SEAT) -> Any:
     return {key: _plain(item, origin) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def to_strict(value: Any, origin: Origin = FROM_SEAT) -> Any:
+def to_strict(value: Any, origin: Origin = _FROM_SEAT) -> Any:
     """Wrap NumPy's arrays, also inside tuples and lists."""
     if isinstance(value, np.ndarray):
         return StrictArray(value, origin)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coebl.core.specs import split_spec, unescape
 from coebl.core.text import counted, one_line
+from coebl.evidence.judge import AimRow, Verdict
 from coebl.learners.base import REFERENCES, Kind
-from coebl.naming import NOTHING, Known, Style, game_title, learner_titles, looks
+from coebl.naming import NOTHING, Known, Style, game_title, learner_titles, looks, parameters_text
 from coebl.plots.heat_map import draw_matrix
 from coebl.plots.style import AGAINST, FOR, GUIDE, NOTE, drawable, drawing, plain_log_scale
 from coebl.tournament.standings import Standing, Standings, kinds_in
-from coebl.tournament.suite import StatementKind
+from coebl.tournament.statements import Trial
+from coebl.tournament.suite import Statement, StatementKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,22 +113,24 @@ def finding(standings: Standings, titles: Mapping[str, str]) -> str:
 # The verdicts
 
 
-def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
-    """Plot a panel per statement about a learner, with a line per game."""
-    titles = learner_titles([trial["subject"], *trial["opponents"]], known)
-    games, statements = trial["games"], trial["statements"].values()
-    shares = [_PANELS[statement["kind"]][0] for statement in statements]
-    with drawing(2.9 + sum(shares), 1.9 + 0.17 * len(games)) as figure:
+def plot_trial(
+    trial: Trial, statements: Sequence[Statement], verdicts: Sequence[Verdict], known: Known = NOTHING
+) -> Figure:
+    """Plot a panel per statement about a learner, with a line per game, from the verdicts on them."""
+    titles = learner_titles([trial.subject, *trial.opponents], known)
+    shares = [_PANELS[statement.kind][0] for statement in statements]
+    with drawing(2.9 + sum(shares), 1.9 + 0.17 * len(trial.games)) as figure:
         panels = figure.subplots(1, len(shares), width_ratios=shares, sharey=True, squeeze=False)[0]
-        for ax, statement in zip(panels, statements, strict=True):
-            _PANELS[statement["kind"]][1](ax, statement, trial, titles)
+        for ax, statement, verdict in zip(panels, statements, verdicts, strict=True):
+            rows = [row.rounded() for row in verdict.aim.rows] if verdict.aim else []
+            _PANELS[statement.kind][1](ax, statement, rows, trial, titles)
             ax.spines[:].set_visible(False)
             ax.tick_params(length=0)
-            if statement["kind"] != "head-to-head":
+            if statement.kind != "head-to-head":
                 ax.tick_params(axis="x", labelsize=6, rotation=90)
-        labels = [f"{one_line(_short_title(game), 52)}  {played['rounds']:,}" for game, played in games.items()]
-        panels[0].set_yticks(np.arange(len(games)) + 0.5, labels, fontsize=6)
-        panels[0].set_ylim(len(games), 0)
+        labels = [f"{one_line(_short_title(game), 52)}  {played.rounds:,}" for game, played in trial.games.items()]
+        panels[0].set_yticks(np.arange(len(labels)) + 0.5, labels, fontsize=6)
+        panels[0].set_ylim(len(labels), 0)
         panels[0].text(-0.01, 1.005, "game  rounds", transform=panels[0].transAxes, ha="right", va="bottom", color=NOTE)
     return figure
 
@@ -134,30 +138,38 @@ def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
 def _short_title(game: str) -> str:
     """Return the title of a game without its seed; of a modified game, that of the inner game and the modification.
 
-    >>> _short_title("scaled:game=random-gaussian:m=6+n=3+seed=7,scale=0.1").replace("\u00a0", " ")
-    'Random, normal, 6 × 3, scaled'
+    >>> _short_title("scaled:game=permuted:game=random-gaussian:m=6++n=3++seed=7+seed=1,scale=0.1")
+    'Random, normal, 6 × 3, permuted, scaled'
     """
-    inner = re.search(r"\bgame=([^,]+)", game)
-    title = _short_title(inner[1].replace("+", ",")) if inner else re.sub(r",? seed\W+\d+", "", game_title(game))
-    done = [game.partition(":")[0]] * bool(inner) + [
-        f"{noise} noise" for noise in re.findall(r"\bnoise=([\w-]+)", game)
-    ]
-    return ", ".join([re.sub(r"m\W+(\d+), n\W+(\d+)", r"\1 × \2", title), *done])
+    parts = split_spec(game)
+    values = parts.arguments
+    if "game" in values:
+        words = [_short_title(unescape(values["game"])), parts.name]
+    else:
+        shown = ",".join(text for text in parts.parameters.split(",") if not text.startswith("seed="))
+        title = game_title(f"{parts.name}:{shown}" if shown else parts.name)
+        m, n = values.get("m"), values.get("n")
+        words = [title.replace(parameters_text(f"m={m},n={n}"), f"{m} × {n}")]
+    if "noise" in values:
+        words.append(f"{split_spec(unescape(values['noise'])).name} noise")
+    return ", ".join(words)
 
 
-def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
+def _draw_duels(
+    ax: Axes, statement: Statement, rows: Sequence[AimRow], trial: Trial, titles: Mapping[str, str]
+) -> None:
     """Draw a heat map of advantages; undecided ones are hatched, and those where the subject is behind are framed."""
     from matplotlib.patches import Rectangle
 
-    shape = len(trial["games"]), len(trial["opponents"])
-    shares = 100 * np.array([row["relative"] for row in statement["rows"]]).reshape(shape)
-    outcomes = dict(zip(np.ndindex(shape), (row["outcome"] for row in statement["rows"]), strict=True))
+    shape = len(trial.games), len(trial.opponents)
+    shares = 100 * np.array([row.relative for row in rows]).reshape(shape)
+    outcomes = dict(zip(np.ndindex(shape), (row.outcome for row in rows), strict=True))
     undecided = {cell for cell, outcome in outcomes.items() if outcome == "level"}
     draw_matrix(ax, shares, dict.fromkeys(outcomes, ""), undecided, shares)
     for (y, x), outcome in outcomes.items():
         if outcome == "behind":
             ax.add_patch(Rectangle((x + 0.05, y + 0.07), 0.9, 0.86, fill=False, edgecolor="black", linewidth=1.2))
-    names = [titles[spec] for spec in trial["opponents"]]
+    names = [titles[spec] for spec in trial.opponents]
     ax.set_xticks(np.arange(shape[1]) + 0.5, names, rotation=60, ha="left", rotation_mode="anchor", fontsize=6)
     for column in range(shape[1]):
         counts = Counter(outcomes[row, column] for row in range(shape[0]))
@@ -165,7 +177,7 @@ def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any]
         ax.text(column + 0.5, shape[0] + 0.15, tally, ha="center", va="top", fontsize=6)
     ax.text(-0.15, shape[0] + 0.15, "ahead\nundecided\nbehind", ha="right", va="top", fontsize=6, color=NOTE)
     ax.set_xlabel(
-        f"({statement['id']}) {titles[trial['subject']]} head to head, both seats. Blue: it\nearns more; orange: less. "
+        f"({statement.id}) {titles[trial.subject]} head to head, both seats. Blue: it\nearns more; orange: less. "
         "Hatched: undecided after\nHolm's correction; black frame: behind.",
         color=NOTE,
         labelpad=26,
@@ -173,47 +185,51 @@ def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any]
     )
 
 
-def _draw_ratios(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
+def _draw_ratios(
+    ax: Axes, statement: Statement, rows: Sequence[AimRow], trial: Trial, titles: Mapping[str, str]
+) -> None:
     """Draw the ratio to the best opponent with its interval, or of the worst run to the median, and their limits."""
-    ratio = statement["ratio"]
-    lines = {1.0: ":", ratio: "--", statement["never_above"] or ratio: "-"}
+    ratio = statement.ratio
+    lines = {1.0: ":", ratio: "--", statement.never_above or ratio: "-"}
     for limit, style in lines.items():
         ax.axvline(limit, **{**GUIDE, "linestyle": style})
-    for place, row in enumerate(statement["rows"]):
-        number = row["measured"]
+    for place, found in enumerate(row.estimate for row in rows):
+        number = found.mean
         if np.isfinite(number) and number > 0:
             color, marker = (AGAINST, "D") if number > ratio else (FOR, "o")
-            if np.isfinite(row["low"]):
-                ends = max(row["low"], number / 10), min(row["high"], number * 10)
+            if np.isfinite(found.low):
+                ends = max(found.low, number / 10), min(found.high, number * 10)
                 ax.plot(ends, [place + 0.5] * 2, color=color, linewidth=1)
             ax.plot(number, place + 0.5, marker, color=color, markersize=3.5)
     if len(ax.lines) > len(lines):
         plain_log_scale(ax, "x")
     limits = ", ".join(f"{limit:g}" for limit in lines)
-    single = statement["kind"] == "single-runs"
+    single = statement.kind == "single-runs"
     what = "the worst\nrun's by the median's" if single else "ratio to\nthe best opponent's"
     ax.set_xlabel(
-        f"({statement['id']}) regret v a best\nresponse: {what};\nlines: {limits}; orange\ndiamonds: above {ratio:g}",
+        f"({statement.id}) regret v a best\nresponse: {what};\nlines: {limits}; orange\ndiamonds: above {ratio:g}",
         color=NOTE,
         fontsize=6,
     )
 
 
-def _draw_self_play(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
+def _draw_self_play(
+    ax: Axes, statement: Statement, rows: Sequence[AimRow], trial: Trial, titles: Mapping[str, str]
+) -> None:
     """Draw the exploitability of the subject and of the best opponent in self-play."""
-    for place, (game, played) in enumerate(trial["games"].items()):
-        rows = [row for row in statement["rows"] if row["game"] == game and np.isfinite(row["measured"])]
-        if rows:
-            best = min(rows, key=lambda row: float(row["opponent_mean"]))
-            ours, opponents = (100 * best[key] / played["width"] for key in ("subject_mean", "opponent_mean"))
-            color, marker = (AGAINST, "D") if any(row["outcome"] == "above" for row in rows) else (FOR, "o")
+    for place, game in enumerate(trial.games):
+        of_game = [row for row in rows if row.game == game and np.isfinite(row.estimate.mean)]
+        if of_game:
+            best = min(of_game, key=lambda row: row.means[1])
+            ours, opponents = (100 * mean / trial.widths[game] for mean in best.means)
+            color, marker = (AGAINST, "D") if any(row.outcome == "above" for row in of_game) else (FOR, "o")
             ax.plot([ours, opponents], [place + 0.5] * 2, color="0.75", linewidth=0.8, zorder=1)
             ax.plot(opponents, place + 0.5, "|", color="black", markersize=6)
             ax.plot(ours, place + 0.5, marker, color=color, markersize=3.5)
     if ax.lines:
         plain_log_scale(ax, "x")
     ax.set_xlabel(
-        f"({statement['id']}) exploitability in\nself-play, % of the range;\nblack tick: the least\n"
+        f"({statement.id}) exploitability in\nself-play, % of the range;\nblack tick: the least\n"
         "exploitable opponent;\norange diamond:\nsignificantly more\nthan some opponent",
         color=NOTE,
         fontsize=6,
@@ -222,7 +238,7 @@ def _draw_self_play(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, 
 
 # The width of a panel, in inches, and the function that draws it. Together with the names of the games, the panels are
 # as wide as a page of the site.
-_DrawPanel = Callable[["Axes", Mapping[str, Any], Mapping[str, Any], dict[str, str]], None]
+_DrawPanel = Callable[["Axes", Statement, Sequence[AimRow], Trial, Mapping[str, str]], None]
 _PANELS: dict[StatementKind, tuple[float, _DrawPanel]] = {
     "head-to-head": (2.5, _draw_duels),
     "best-response": (1.1, _draw_ratios),

@@ -9,8 +9,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel, ConfigDict
+
 from coebl.core.errors import printable
-from coebl.core.files import make_folder, write_whole
+from coebl.core.files import make_folder, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.core.specs import without_folder
 from coebl.core.text import csv_text, finite, with_minus
@@ -30,6 +32,7 @@ from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import Suite, opponents_of, shortest
 
 FOLDER = "tournament"  # inside the study's folder
+TEST = "Test"  # the title of the section about a test of one learner
 
 _PLURAL: dict[Kind, str] = {
     "bandit": "bandits",
@@ -179,11 +182,11 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterab
     subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
     own = [entry.learner for entry in ranked.standings if entry.learner in subjects]
     shown = spelled_out((entry.learner for entry in ranked.standings), known)
-    files = write_standings(ranked, folder, about_run(suite, results, command), own, known)
+    files = _write_standings(ranked, folder, _about_run(suite, results, command), own, known)
     return Finished(ranked, shown, sentences(ranked, shown, own), files)
 
 
-def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
+def _about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
     """Return the description of a run, with which the summary begins."""
     return {
         "suite": suite.id,
@@ -196,7 +199,7 @@ def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
     }
 
 
-def write_standings(
+def _write_standings(
     ranking: Standings, folder: Path, about: Mapping[str, Any], own: Sequence[str], known: Known = NOTHING
 ) -> Path:
     """Write the tables, the figure and the summary into a folder inside that of a study, and return its path."""
@@ -208,24 +211,52 @@ def write_standings(
     columns = columns_of(ranking.general, titles)
     columns = [column for column in columns if column.brief or column.header in _ALSO_ON_PAGE]
     meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns if column.meaning)
-    page: dict[str, Any] = {
-        "answer": f"{finding(ranking, titles)}.",
-        "header": [column.header[:1].upper() + column.header[1:] for column in columns],
-        "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(ranking, columns)],
-        "sentences": sentences(ranking, titles, own),
-        "legend": f"{meanings}. Intervals of means are Student's over games; "
-        f"ranks are by {ranking.resamples} resamples.",
-    }
-    if ranking.general:
-        page |= {"picture_text": "What each learner earns above the mean of all, and its swap regret", "is_wide": False}
-    write_summary({**about, **_as_dict(ranking), "page": page}, target, folder)
+    picture = {"picture_text": "What each learner earns above the mean of all, and its swap regret"}
+    page = PageText(
+        answer=f"{finding(ranking, titles)}.",
+        header=[column.header[:1].upper() + column.header[1:] for column in columns],
+        rows=[[with_minus(text) if "[" in text else text for text in row] for row in table_of(ranking, columns)],
+        sentences=sentences(ranking, titles, own),
+        legend=f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples.",
+        **picture if ranking.general else {},
+    )
+    _write_summary({**about, **_as_dict(ranking)}, page, target, folder)
     return target
 
 
-def write_summary(summary: Mapping[str, Any], target: Path, within: Path) -> None:
+class PageText(BaseModel):
+    """What the page of a study shows of a tournament: a table, and words about it and about its figure."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    title: str = "Ranking"
+    answer: str = ""
+    header: list[str]
+    rows: list[list[str]]
+    sentences: list[str]
+    legend: str
+    picture_text: str = "What each learner earns from the others, and what it loses to a best response"
+
+    @property
+    def is_wide(self) -> bool:
+        """True for the figure of a test, which has a panel per statement."""
+        return self.title == TEST
+
+
+class _Summary(BaseModel):
+    page: PageText
+
+
+def _write_summary(summary: Mapping[str, Any], page: PageText, target: Path, within: Path) -> None:
     """Write summary.json, which has no NaN and no infinity."""
-    text = json.dumps(finite(summary), indent=1, ensure_ascii=False) + "\n"
+    everything = {**summary, "page": page.model_dump(exclude_unset=True)}
+    text = json.dumps(finite(everything), indent=1, ensure_ascii=False) + "\n"
     write_whole(target / "summary.json", text, within=within)
+
+
+def read_page_text(path: Path) -> PageText:
+    """Return what a page shows of a summary.json; an OSError or a ValueError if it is damaged."""
+    return _Summary.model_validate_json(read_whole(path)).page
 
 
 def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> None:
@@ -300,7 +331,7 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
         notes.append(suite.description)
     if len(seeds) != suite.seeds:
         notes.append(f"Not the test of the suite's file: {len(seeds)} seeds instead of {suite.seeds}.")
-    about = about_run(suite, results, command) | {
+    about = _about_run(suite, results, command) | {
         "begun": min((record.created for record in results.records()), default=""),  # when the first cell was finished
         "suite_sha256": suite.digest,
         "seeds": len(seeds),
@@ -318,12 +349,12 @@ def write_trials(
 ) -> Path:
     """Write the verdicts as JSON, Markdown, CSV and Parquet, and a figure per subject, into the folder of a study."""
     target = make_folder(folder / FOLDER, folder)
-    plain = [_trial(suite, trial, verdicts) for trial, verdicts in trials]
-    for place, trial in enumerate(plain):
-        save(plot_trial(trial, known), target, f"figure-{place + 1}" if place else "figure", ("svg", "png"), folder)
+    for place, (trial, verdicts) in enumerate(trials):
+        figure = plot_trial(trial, suite.statements, verdicts, known)
+        save(figure, target, f"figure-{place + 1}" if place else "figure", ("svg", "png"), folder)
     everything = [verdict for _, verdicts in trials for verdict in verdicts]
     rows = [
-        {"subject": verdict.variant, "statement": verdict.id, **row}
+        {"subject": verdict.variant, "statement": verdict.id, **row.as_dict()}
         for verdict in everything
         if verdict.aim
         for row in (*verdict.aim.rows, *verdict.aim.overall)
@@ -332,15 +363,15 @@ def write_trials(
     computed = {statement.id: statement.computed for statement in suite.statements}
     markdown = aims_as_markdown(str(about["title"]), everything, computed)
     write_whole(target / "verdicts.md", markdown, within=folder)
-    page = {
-        "title": "Test",
-        "header": ["subject", *AIM_HEADER],
-        "rows": [[verdict.variant, *row] for verdict, row in zip(everything, aim_rows(everything), strict=True)],
-        "sentences": [*aim_paragraphs(trials[0][1]), *about.get("notes", ())],
-        "legend": AIM_LEGEND,
-        "picture_text": "The subject against each opponent on each game: ahead, undecided or behind",
-    }
-    write_summary({**about, "trials": plain, "page": page}, target, folder)
+    page = PageText(
+        title=TEST,
+        header=["subject", *AIM_HEADER],
+        rows=[[verdict.variant, *row] for verdict, row in zip(everything, aim_rows(everything), strict=True)],
+        sentences=[*aim_paragraphs(trials[0][1]), *about.get("notes", ())],
+        legend=AIM_LEGEND,
+        picture_text="The subject against each opponent on each game: ahead, undecided or behind",
+    )
+    _write_summary({**about, "trials": [_trial(suite, *trial) for trial in trials]}, page, target, folder)
     return target
 
 
@@ -355,13 +386,8 @@ def _trial(suite: Suite, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str,
             **statement.model_dump(),
             **{key: getattr(aim, key) for key in kept},
             "on_reported": aim.reported,
-            **{key: [_rounded(row) for row in rows] for key, rows in tables.items()},
+            **{key: [row.rounded().as_dict() for row in rows] for key, rows in tables.items()},
         }
     games = {game: {"rounds": one.rounds, "width": trial.widths[game]} for game, one in trial.games.items()}
     labels = {"subject": trial.subject, "opponents": list(trial.opponents), "games": games}
     return labels | {"statements": statements}
-
-
-def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row for the summary; the table has all digits."""
-    return {key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in row.items()}

@@ -28,7 +28,7 @@ from coebl.study import Results, Study
 from coebl.study.schema import one_among
 from coebl.tournament.suite import GENERAL_METRICS, TOURNAMENT_METRICS, YARDSTICK
 
-RESAMPLES = 2000
+_RESAMPLES = 2000
 _SEED = 0  # of the bootstrap, so that a tournament has one result
 _PLAYED = 1e-6  # a mass below this is a rounding error
 _ALIKE = 1e-6  # equilibria that differ by less count as one
@@ -308,7 +308,7 @@ class Standings:
     general: bool = False  # True if the games are not zero-sum
 
 
-def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
+def standings(measured: Measured, resamples: int = _RESAMPLES) -> Standings:
     """Rank the learners of a tournament."""
     duels = measured.duels()
     graphs = {game: beaten(duels, game) for game in (ALL_GAMES, *measured.games)}

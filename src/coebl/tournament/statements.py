@@ -26,7 +26,7 @@ from coebl.evidence.judge import AimResult, AimRow, CheckResult, Claim, Outcome,
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
 
-HALVES = (0.5, -0.5)  # of two matches with exchanged seats: one player's loss is the other's gain
+_HALVES = (0.5, -0.5)  # of two matches with exchanged seats: one player's loss is the other's gain
 MISSING = "missing"  # the outcome of a row without data
 
 # The names of the three outcomes of a check.
@@ -113,12 +113,9 @@ class StatementAim(ABC):
         self, game: str, opponent: str, result: CheckResult, unit: float = 1.0, means: Sequence[float] = ()
     ) -> AimRow:
         """Return a row of the table, with the means of the subject and of the opponent if there are any."""
-        found = result.estimate
         outcome = WORDS[self.statement.kind].get(result.verdict, MISSING)
-        row: AimRow = {"game": game, "opponent": opponent, "outcome": outcome, "measured": found.mean}
-        row |= {"low": found.low, "high": found.high, "relative": found.mean / unit, "n": found.n}
-        row |= {"p_for": found.p_for_holm, "p_against": found.p_against_holm}
-        return row | dict(zip(("subject_mean", "opponent_mean"), means or (math.nan, math.nan), strict=True))
+        ours, theirs = means or (math.nan, math.nan)
+        return AimRow(game, opponent, outcome, result.estimate, result.estimate.mean / unit, (ours, theirs))
 
     def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
         """Count the rows, or games, on which the aim is missed, and test over all games."""
@@ -145,13 +142,13 @@ class StatementAim(ABC):
     def failing(self, rows: Sequence[AimRow]) -> list[AimRow]:
         """Return the rows on which the aim is missed, the worst first."""
         failing = WORDS[self.statement.kind]["fails"]
-        return sorted((row for row in rows if row["outcome"] == failing), key=lambda row: -abs(row["relative"]))
+        return sorted((row for row in rows if row.outcome == failing), key=lambda row: -abs(row.relative))
 
     def by_opponent(self, rows: Sequence[AimRow]) -> dict[str, list[float]]:
         """Return the numbers that are tested over all games, one per game."""
         numbers: dict[str, list[float]] = {}
         for row in rows:
-            numbers.setdefault(row["opponent"], []).append(row["relative"])
+            numbers.setdefault(row.opponent, []).append(row.relative)
         return numbers
 
     def _over_games(self, numbers: Mapping[str, Sequence[float]]) -> list[AimRow]:
@@ -167,7 +164,7 @@ class StatementAim(ABC):
 
     def outcomes(self, rows: Sequence[AimRow]) -> dict[str, int]:
         """Return the number of rows with each outcome."""
-        counts = Counter(row["outcome"] for row in rows)
+        counts = Counter(row.outcome for row in rows)
         return {word: counts[word] for word in (*WORDS[self.statement.kind].values(), MISSING)}
 
     def overall_words(self, result: AimResult) -> str:
@@ -185,13 +182,13 @@ class HeadToHead(StatementAim):
 
     def checks(self) -> list[Check]:
         us, both = self.trial.subject, self.trial.both
-        return [Bound(both(game, rival, us), 0.0, "above", HALVES) for game, rival in self.trial.pairs]
+        return [Bound(both(game, rival, us), 0.0, "above", _HALVES) for game, rival in self.trial.pairs]
 
     def unit(self, game: str) -> float:
         return self.trial.games[game].rounds * self.trial.widths[game]
 
     def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
-        return self.outcomes(rows) | {"mean below 0": sum(row["measured"] < 0 for row in rows)}
+        return self.outcomes(rows) | {"mean below 0": sum(row.estimate.mean < 0 for row in rows)}
 
     def sentence(self, aim: AimResult) -> str:
         counts = aim.counts
@@ -214,7 +211,7 @@ class AgainstBestResponse(StatementAim):
             game: tuple(end for learner in learners for end in self.trial.both(game, learner, YARDSTICK))
             for game in self.trial.games
         }
-        return [TimesLeast(of_game, self.statement.ratio, HALVES) for of_game in samples.values()]
+        return [TimesLeast(of_game, self.statement.ratio, _HALVES) for of_game in samples.values()]
 
     def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         rows = []
@@ -226,24 +223,25 @@ class AgainstBestResponse(StatementAim):
 
     def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
         far = self.statement.never_above or math.inf
-        return self.outcomes(rows) | {"too far": sum(row["measured"] > far for row in rows)}
+        return self.outcomes(rows) | {"too far": sum(row.estimate.mean > far for row in rows)}
 
     def failing(self, rows: Sequence[AimRow]) -> list[AimRow]:
-        return sorted((row for row in rows if row["measured"] > self.statement.ratio), key=lambda row: -row["measured"])
+        above = (row for row in rows if row.estimate.mean > self.statement.ratio)
+        return sorted(above, key=lambda row: -row.estimate.mean)
 
     def by_opponent(self, rows: Sequence[AimRow]) -> dict[str, list[float]]:
-        ratios = [row["measured"] / self.statement.ratio for row in rows]
+        ratios = [row.estimate.mean / self.statement.ratio for row in rows]
         return {"": [math.log(ratio) if ratio > 0 else math.nan for ratio in ratios]}
 
     def sentence(self, aim: AimResult) -> str:
         counts, ratio, far = aim.counts, self.statement.ratio, self.statement.never_above
         beyond = f", above {far:g} on {counts['too far']} (aim: none)" if far is not None else ""
         [overall] = aim.overall
-        mean = "-" if math.isnan(overall["measured"]) else number_text(ratio * math.exp(overall["measured"]), 3)
+        mean = "-" if math.isnan(overall.estimate.mean) else number_text(ratio * math.exp(overall.estimate.mean), 3)
         return (
             f"The ratio is above {ratio:g} on {aim.missed} of {aim.total} games (aim: at most {aim.allowed})"
             f"{beyond}. By the tests within {ratio:g} on {counts['within']}, beyond it on {counts['beyond']}, "
-            f"undecided on {counts['undecided']}. Over all games the geometric mean is {mean}: {overall['outcome']}."
+            f"undecided on {counts['undecided']}. Over all games the geometric mean is {mean}: {overall.outcome}."
         )
 
 
@@ -252,7 +250,7 @@ class SingleRuns(AgainstBestResponse):
 
     def checks(self) -> list[Check]:
         us, both = self.trial.subject, self.trial.both
-        return [TimesMedian(both(game, us, YARDSTICK), self.statement.ratio, HALVES) for game in self.trial.games]
+        return [TimesMedian(both(game, us, YARDSTICK), self.statement.ratio, _HALVES) for game in self.trial.games]
 
     def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         return [
@@ -261,7 +259,7 @@ class SingleRuns(AgainstBestResponse):
         ]
 
     def sentence(self, aim: AimResult) -> str:
-        runs = [row["measured"] for row in aim.rows if not math.isnan(row["measured"])]
+        runs = [row.estimate.mean for row in aim.rows if not math.isnan(row.estimate.mean)]
         largest = f" The largest is {number_text(max(runs), 3)} times the median." if runs else ""
         return (
             f"A run is beyond {self.statement.ratio:g} times the median on {aim.missed} of {aim.total} games (aim: at "
@@ -288,14 +286,14 @@ class SelfPlay(StatementAim):
         return self.trial.widths[game]
 
     def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
-        by_game = {game: [row for row in rows if row["game"] == game] for game in self.trial.games}
-        outcomes = [{row["outcome"] for row in of_game} for of_game in by_game.values()]
+        by_game = {game: [row for row in rows if row.game == game] for game in self.trial.games}
+        outcomes = [{row.outcome for row in of_game} for of_game in by_game.values()]
         return {
             "least": sum(words.isdisjoint({"above", MISSING}) for words in outcomes),
             "not least": sum("above" in words for words in outcomes),
             MISSING: sum(MISSING in words and "above" not in words for words in outcomes),
-            "least outright": sum(all(row["measured"] < 0 for row in of_game) for of_game in by_game.values()),
-            "pairs above": sum(row["outcome"] == "above" for row in rows),
+            "least outright": sum(all(row.estimate.mean < 0 for row in of_game) for of_game in by_game.values()),
+            "pairs above": sum(row.outcome == "above" for row in rows),
         }
 
     def sentence(self, aim: AimResult) -> str:

@@ -8,7 +8,7 @@ played: `suites/pre-registered.toml`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -19,7 +19,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, Validat
 from coebl.backend import Device
 from coebl.core.errors import InputError, check_integer, nearest
 from coebl.core.files import check_path, read_whole
-from coebl.core.registry import Registry
 from coebl.core.specs import expand, split_specs
 from coebl.core.text import counted
 from coebl.evidence.statistics import ALPHA
@@ -45,7 +44,7 @@ StatementKind = Literal["head-to-head", "best-response", "self-play", "single-ru
 _STANDARD, _TEST = (f"a value as in suites/{name}.toml" for name in (DEFAULT, "pre-registered"))
 
 Text = Annotated[StrictStr, Field(description="a string")]
-Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
+_Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
 Specs = Annotated[tuple[StrictStr, ...], Field(min_length=1, description="a list of specs, not empty")]
 Number = Annotated[float, Field(gt=0, strict=True, description="a number above 0")]
 Count = Annotated[StrictInt, Field(ge=1, description="an integer, >= 1")]
@@ -78,12 +77,12 @@ class Statement(_Table):
     the games do not. It is missed if any ratio is above `never_above`.
     """
 
-    id: Line
+    id: _Line
     kind: Annotated[StatementKind, Field(description="one of head-to-head, best-response, self-play, single-runs")]
-    sentence: Line  # the statement, in one line
-    computed: Line  # the exact computation and test, in words
-    aim: Line  # the aim, in words
-    metric: Line  # the metric that decides
+    sentence: _Line  # the statement, in one line
+    computed: _Line  # the exact computation and test, in words
+    aim: _Line  # the aim, in words
+    metric: _Line  # the metric that decides
     alpha: float = Field(ge=ALPHA, le=ALPHA, strict=True, description=str(ALPHA))
     correction: Annotated[Literal["holm"], Field(description='"holm"')]
     ratio: Number = 1.0  # best-response: of the least of the opponents' regrets; single-runs: of the median run's
@@ -113,7 +112,7 @@ class Suite(_Table):
     ('standard-2', 13, 50)
     """
 
-    name: Line  # as on the command line
+    name: _Line  # as on the command line
     version: Count  # a change of the games or rounds needs a new version
     title: Text  # for people
     description: Text  # for people
@@ -169,18 +168,19 @@ class Suite(_Table):
     def _check(self) -> Suite:
         if (self.subject is None) != (not self.statements):
             raise InputError("accepted: the keys subject and statements together, or neither of them.")
-        _check_once("learners", self.learners, LEARNERS)
-        _check_once("games", self.games, GAMES)
+        _check_once("learners", self.learners, LEARNERS.shortest)
+        _check_once("games", self.games, GAMES.shortest)
+        _check_once("statements", (f"the id {statement.id}" for statement in self.statements), str)
         return self
 
 
-def _check_once(key: str, specs: Iterable[str], names: Registry[Any]) -> None:
-    """Reject a list that has the same learner or game twice, even under two specs."""
+def _check_once(key: str, names: Iterable[str], shortest: Callable[[str], str]) -> None:
+    """Reject a list that has the same learner, game or statement twice, even under two specs."""
     seen: set[str] = set()
-    for spec in specs:
-        if names.shortest(spec) in seen:
-            raise InputError(f"{key} has {spec} twice; accepted: each once. Take one out.")
-        seen.add(names.shortest(spec))
+    for name in names:
+        if shortest(name) in seen:
+            raise InputError(f"{key} has {name} twice; accepted: each once. Take one out.")
+        seen.add(shortest(name))
 
 
 def read_suite(name: str = DEFAULT) -> Suite:

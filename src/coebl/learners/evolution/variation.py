@@ -215,7 +215,7 @@ class _Alone(Tally):
         return None
 
 
-Belief = _Alone | Kinship  # a custom belief also has `count`, `mean`, `add` and `inherited`
+_Belief = _Alone | Kinship  # a custom belief also has `count`, `mean`, `add` and `inherited`
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class Recombination(Component):
 
     crosses: ClassVar[bool] = False  # if True, survivors keep the matrix that they are optimal for; `cross` uses it
 
-    def belief(self, seat: Seat, forgetting: float = 1.0) -> Belief:
+    def belief(self, seat: Seat, forgetting: float = 1.0) -> _Belief:
         """Return the belief of a seat before the first round; forgetting is the weight that visits keep per round."""
         return _Alone(seat, forgetting)
 
@@ -257,7 +257,7 @@ class _Inheritance(Recombination):
     noise: AssumedNoise = 1.0
     clip: Annotated[bool, "if true, the inherited part is clipped to the known range of payoffs"] = False
 
-    def belief(self, seat: Seat, forgetting: float = 1.0) -> Belief:
+    def belief(self, seat: Seat, forgetting: float = 1.0) -> _Belief:
         rows, columns = ((1 - self.own) * share / sum(self.relatives) for share in self.relatives)
         return Kinship(
             seat, own=self.own, rows=rows, columns=columns, noise=self.noise, clip=self.clip, forgetting=forgetting

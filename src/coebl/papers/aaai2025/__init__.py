@@ -31,7 +31,7 @@ SIZES = (25, 50, 100, 200)
 POPULATIONS = (50, 60, 70, 80, 90)
 RATES = (0.1, 0.2, 0.3, 0.4, 0.5)
 LARGE = 500  # the population of the first claim
-LOW = (0.1, 0.3)  # the mutation rates of the first claim
+_LOW = (0.1, 0.3)  # the mutation rates of the first claim
 MOST = 0.5  # the share that counts as most runs
 
 
@@ -54,13 +54,13 @@ def _share(side: Side, setting: Setting, match: MatchName) -> Check:
     return Share((setting.end(match),), MOST, side)
 
 
-SIDES: dict[float, Side] = {0.3: "above", 0.5: "below"}  # of the error threshold, by chi
+_SIDES: dict[float, Side] = {0.3: "above", 0.5: "below"}  # of the error threshold, by chi
 CHECKS: dict[str, Checks] = {
-    "P1": lambda _: [_share("above", LONG, run(n, pdcoea(LARGE, chi))) for n in SIZES for chi in LOW],
+    "P1": lambda _: [_share("above", LONG, run(n, pdcoea(LARGE, chi))) for n in SIZES for chi in _LOW],
     "P2": lambda _: [
         _share(side, LONG, run(100, pdcoea(population, chi)))
         for population in POPULATIONS
-        for chi, side in SIDES.items()
+        for chi, side in _SIDES.items()
     ],
     "P3": lambda variant: [
         _share("below", SHORT, variant.match(diagonal(100), role)) for role in ("rls-pd", "1+1-coea")
@@ -71,7 +71,7 @@ CHECKS: dict[str, Checks] = {
 # Figures
 
 
-def times_of(results: Results, match: MatchName) -> Runtimes:
+def _times_of(results: Results, match: MatchName) -> Runtimes:
     """Return the hitting times of a match."""
     frame = results.last(["hitting_time"], game=match.game, players=(match.row, match.column))
     [times] = read_runtimes(frame).values()
@@ -82,7 +82,7 @@ def grid(variant: Variant) -> list[list[Panel]]:
     """Return a panel of expected running times by population and mutation rate."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
-        rows = {label: [times_of(results, match) for match in matches] for label, matches in parts.items()}
+        rows = {label: [_times_of(results, match) for match in matches] for label, matches in parts.items()}
         draw_times(ax, rows, [f"{chi:g}" for chi in RATES])
         ax.set(xlabel="mutation rate χ", ylabel="population")
 
@@ -94,9 +94,9 @@ def budgets(variant: Variant) -> list[list[Panel]]:
     """Return a panel of the share of runs that have hit, by budget, with a line per algorithm."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
-        plot_ecdf({label: times_of(results, match) for label, (match,) in parts.items()}, ax, legend=False)
+        plot_ecdf({label: _times_of(results, match) for label, (match,) in parts.items()}, ax, legend=False)
 
-    parts = {f"PDCoEA, population {LARGE}, χ = {chi:g}": [run(100, pdcoea(LARGE, chi))] for chi in LOW}
+    parts = {f"PDCoEA, population {LARGE}, χ = {chi:g}": [run(100, pdcoea(LARGE, chi))] for chi in _LOW}
     parts |= {f"PDCoEA, population 90, χ = {chi:g}": [run(100, pdcoea(90, chi))] for chi in (0.1, 0.3, 0.5)}
     parts |= {"RLS-PD": [variant.match(diagonal(100), "rls-pd")]}
     parts |= {"(1+1)-CoEA": [variant.match(diagonal(100), "1+1-coea")]}
@@ -108,14 +108,14 @@ def sizes(variant: Variant) -> list[list[Panel]]:
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         by_label = {
-            label: {n: times_of(results, match) for n, match in zip(SIZES, matches, strict=True)}
+            label: {n: _times_of(results, match) for n, match in zip(SIZES, matches, strict=True)}
             for label, matches in parts.items()
         }
         plot_scaling(by_label, ax, legend=False)
         ax.set_xticks(SIZES, [str(n) for n in SIZES])
         ax.set_xticks([], minor=True)
 
-    parts = {f"χ = {chi:g}": [run(n, pdcoea(LARGE, chi)) for n in SIZES] for chi in LOW}
+    parts = {f"χ = {chi:g}": [run(n, pdcoea(LARGE, chi)) for n in SIZES] for chi in _LOW}
     return [[Panel(parts, draw, 5.0, 2.4)]]
 
 

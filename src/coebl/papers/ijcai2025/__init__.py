@@ -76,8 +76,8 @@ def has_bound(game: str) -> bool:
 
 
 ROUNDS = SETTING.rounds
-CONVERGED = 0.05  # TV(x) + TV(y), on average over the last rounds
-SPAN = 100  # the number of first rounds, and of last rounds
+_CONVERGED = 0.05  # TV(x) + TV(y), on average over the last rounds
+_SPAN = 100  # the number of first rounds, and of last rounds
 DIAGONAL, BIGGER_NUMBER = map(family_of_games, FAMILIES)
 
 
@@ -87,7 +87,7 @@ def _duels(variant: Variant, chosen: Iterable[str], roles: Iterable[str] = BASEL
 
 
 def _last(match: MatchName) -> Sample:
-    return SETTING.between(match, ROUNDS - SPAN + 1, ROUNDS)
+    return SETTING.between(match, ROUNDS - _SPAN + 1, ROUNDS)
 
 
 def _grows_sublinearly(match: MatchName) -> Check:
@@ -107,7 +107,11 @@ def _speed(variant: Variant) -> list[Check]:
     """
     exp3 = variant.match("rps", "exp3")
     slow, coebl_, ucb = (_last(variant.match("rps", role)) for role in ("exp3-ix", "coebl", "ucb"))
-    return [above(_last(exp3), minus=SETTING.between(exp3, 1, SPAN)), above(slow, minus=coebl_), above(slow, minus=ucb)]
+    return [
+        above(_last(exp3), minus=SETTING.between(exp3, 1, _SPAN)),
+        above(slow, minus=coebl_),
+        above(slow, minus=ucb),
+    ]
 
 
 def _beneath_the_line(variant: Variant) -> list[Check]:
@@ -128,8 +132,8 @@ def _ahead(chosen: Sequence[str], roles: Sequence[str] = BASELINES) -> Checks:
 def _convergence(converges: Sequence[str], others_do_not: Sequence[str], others: Sequence[str] = BASELINES) -> Checks:
     """Return the checks that COEBL converges in self-play on some games, and that other learners do not on some."""
     return lambda variant: [
-        *(below(_last(variant.match(game, "coebl")), CONVERGED) for game in converges),
-        *(above(_last(variant.match(game, role)), CONVERGED) for game in others_do_not for role in others),
+        *(below(_last(variant.match(game, "coebl")), _CONVERGED) for game in converges),
+        *(above(_last(variant.match(game, role)), _CONVERGED) for game in others_do_not for role in others),
     ]
 
 
@@ -145,7 +149,7 @@ def _numbers_on_diagonal(variant: Variant) -> list[Check]:
 
 def _convergence_of_ucb(variant: Variant) -> list[Check]:
     four, *larger = (_last(variant.match(game, "ucb", "coebl")) for game in family_of_games("diagonal", (4, 5, 6, 7)))
-    return [below(four, CONVERGED), *(above(sample, CONVERGED) for sample in larger)]
+    return [below(four, _CONVERGED), *(above(sample, _CONVERGED) for sample in larger)]
 
 
 def _numbers_on_bigger_number(variant: Variant) -> list[Check]:
@@ -208,11 +212,11 @@ CHECKS: dict[str, Checks] = {
 Measure = dict[str, str]  # the metric by choice of measures
 SELF_PLAY: Measure = {"paper": "regret_magnitude", "noise-free": "absolute_pseudo_regret"}
 HEAD_TO_HEAD: Measure = {"paper": "regret", "noise-free": "pseudo_regret"}
-DIVERGENCE: Measure = {"paper": "kl", "noise-free": "exploitability"}
-DISTANCE: Measure = {"paper": "tv", "noise-free": "exploitability"}
-CONVERGENCE = "exploitability"  # in self-play
+_DIVERGENCE: Measure = {"paper": "kl", "noise-free": "exploitability"}
+_DISTANCE: Measure = {"paper": "tv", "noise-free": "exploitability"}
+_CONVERGENCE = "exploitability"  # in self-play
 
-Groups = list[list[Panel]]
+_Groups = list[list[Panel]]
 Lines = dict[str, MatchName]  # by role
 
 _BOTH: dict[str, str] = {"paper": "", "noise-free": "-noise-free"}
@@ -244,13 +248,13 @@ def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False, ali
             ax.axhline(0, **GUIDE)
         if zoomed:
             ax.set_yscale("log")
-        elif measure is DISTANCE:
+        elif measure is _DISTANCE:
             ax.set_ylim(-0.08, 2.08)  # the whole range in these games, so that panels are comparable
 
     return curves_panel(title, measure, lines, finish, alike)
 
 
-def self_plays(variant: Variant, game: str) -> Lines:
+def _self_plays(variant: Variant, game: str) -> Lines:
     """Return the match of every learner against itself."""
     return {role: variant.match(game, role) for role in ROLES}
 
@@ -260,15 +264,15 @@ def duels(variant: Variant, game: str) -> Lines:
     return {role: variant.match(game, role, "coebl") for role in BASELINES}
 
 
-def rps_self_play(variant: Variant) -> Groups:
+def _rps_self_play(variant: Variant) -> _Groups:
     """Return panels of regret, and of the distance to equilibrium, in full and on a log axis (the paper zooms in)."""
-    lines = self_plays(variant, "rps")
-    distances = curves("distance to equilibrium", DIVERGENCE, lines)
-    zoomed = curves("the same, zoomed: log scale", DIVERGENCE, lines, zoomed=True)
+    lines = _self_plays(variant, "rps")
+    distances = curves("distance to equilibrium", _DIVERGENCE, lines)
+    zoomed = curves("the same, zoomed: log scale", _DIVERGENCE, lines, zoomed=True)
     return [[curves("regret", SELF_PLAY, lines), distances, zoomed]]
 
 
-def rps_head_to_head(variant: Variant) -> Groups:
+def _rps_head_to_head(variant: Variant) -> _Groups:
     """Return a panel per baseline."""
     lines = duels(variant, "rps")
     return [[curves(line_title(role, match), HEAD_TO_HEAD, {role: match}) for role, match in lines.items()]]
@@ -276,10 +280,10 @@ def rps_head_to_head(variant: Variant) -> Groups:
 
 def by_size(
     family: str, sizes: Sequence[int], lines: Callable[[Variant, str], Lines], *measures: Measure
-) -> Callable[[Variant], Groups]:
+) -> Callable[[Variant], _Groups]:
     """Return the function that lists a row of panels per measure, with a panel per size."""
 
-    def panels(variant: Variant) -> Groups:
+    def panels(variant: Variant) -> _Groups:
         by_game = {f"n = {size_of(game)}": lines(variant, game) for game in family_of_games(family, sizes)}
         return [
             [curves(title, measure, lines, alike=measure is HEAD_TO_HEAD) for title, lines in by_game.items()]
@@ -289,7 +293,7 @@ def by_size(
     return panels
 
 
-def heat_map(variant: Variant) -> Groups:
+def heat_map(variant: Variant) -> _Groups:
     """Return a heat map of games by baselines, with one colour scale for all variants."""
     rows = {
         game_title(game): {learner_title(role): match for role, match in duels(variant, game).items()}
@@ -299,13 +303,13 @@ def heat_map(variant: Variant) -> Groups:
     return [[heat_map_panel(HEAD_TO_HEAD["noise-free"], rows, alike)]]
 
 
-def by_c(variant: Variant) -> Groups:
+def _by_c(variant: Variant) -> _Groups:
     """Return panels of COEBL's losses to a best response, and of its exploitability in self-play, by c, per game."""
 
     def panel(game: str, opponent: str) -> Panel:
         specs = {f"{rate:g}": coebl(rate) for rate in RATES}
         matches = {rate: MatchName(game, spec, opponent or spec) for rate, spec in specs.items()}
-        metric = HEAD_TO_HEAD["noise-free"] if opponent else CONVERGENCE
+        metric = HEAD_TO_HEAD["noise-free"] if opponent else _CONVERGENCE
         against = f"against a {learner_title(opponent)}" if opponent else "in self-play"
         return sweep_panel(game_title(game), metric, "c of COEBL", matches, against)
 
@@ -318,19 +322,19 @@ def by_c(variant: Variant) -> Groups:
 def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> Iterator[Figure]:
     """Yield the figures of both families, self-play and head to head; `second` is shown below the latter's regret."""
     for family in FAMILIES:
-        alone = by_size(family, sizes, self_plays, SELF_PLAY, DISTANCE)
+        alone = by_size(family, sizes, _self_plays, SELF_PLAY, _DISTANCE)
         yield _figure(f"{family}-self-play{ending}", f"{game_title(family)}, self-play", alone)
         duelling = by_size(family, sizes, duels, HEAD_TO_HEAD, *second)
         yield _figure(f"{family}-head-to-head{ending}", f"{game_title(family)}, {_AHEAD}", duelling)
 
 
 FIGURES = [
-    _figure("rps-self-play", "Rock-paper-scissors, self-play", rps_self_play),
-    _figure("rps-head-to-head", f"Rock-paper-scissors, {_AHEAD}", rps_head_to_head),
+    _figure("rps-self-play", "Rock-paper-scissors, self-play", _rps_self_play),
+    _figure("rps-head-to-head", f"Rock-paper-scissors, {_AHEAD}", _rps_head_to_head),
     *_by_size_figures(MAIN_SIZES, ""),
-    *_by_size_figures(SIZES, "-all", DISTANCE),
+    *_by_size_figures(SIZES, "-all", _DISTANCE),
     _figure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, suffixes=_ONE),
-    _figure("by-c", "COEBL by c; lower is better, and the ring is the least", by_c, suffixes=_ONE, varied=False),
+    _figure("by-c", "COEBL by c; lower is better, and the ring is the least", _by_c, suffixes=_ONE, varied=False),
 ]
 
 PAPER = read_paper(__name__, CHECKS, FIGURES, REFERENCE)

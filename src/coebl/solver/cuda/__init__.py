@@ -15,7 +15,7 @@ from coebl.core.modules import require
 from coebl.kernels.workspace import DOUBLE, MOST_GAP, SINGLE
 from coebl.solver.maximin import BatchSolution, first_weights, maximin, scaled_weights, tableau_precision
 
-MOST_ACTIONS = 512
+_MOST_ACTIONS = 512
 
 _WARP = 32
 _MOST_THREADS = 384  # measured: more threads wait for each other longer than they work
@@ -30,7 +30,7 @@ _PARTS = ("block", "tableau", "refine", "simplex")  # of the source, compiled as
 
 
 @dataclass(frozen=True)
-class BlockLayout:
+class _BlockLayout:
     """The division of a tableau among a block of threads: the constants of `block.cu`, and derived sizes."""
 
     m: int
@@ -63,11 +63,11 @@ class BlockLayout:
         return (self.m - self.shared_rows) * self.stride
 
 
-def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> BlockLayout:
+def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> _BlockLayout:
     """Return the layout of an (m, n) tableau, for the shared memory of a block and of a multiprocessor."""
-    if max(m, n) > MOST_ACTIONS:
+    if max(m, n) > _MOST_ACTIONS:
         raise InputError(
-            f'the game has {m} x {n} actions; accepted on a GPU: at most {MOST_ACTIONS} each. Use device="cpu".'
+            f'the game has {m} x {n} actions; accepted on a GPU: at most {_MOST_ACTIONS} each. Use device="cpu".'
         )
     item = 4 if real == "float" else 8
     vector = 16 // item
@@ -85,7 +85,7 @@ def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Block
         if blocks == 1 or shared_rows + held * groups >= _CLOSE_SHARE * m:
             break
     shared_rows = min(shared_rows, max(0, m - held * groups))  # registers are faster
-    return BlockLayout(m, n, real, threads, stride, shared_rows, held, blocks)
+    return _BlockLayout(m, n, real, threads, stride, shared_rows, held, blocks)
 
 
 def source() -> str:
@@ -93,7 +93,7 @@ def source() -> str:
     return "\n".join((Path(__file__).parent / f"{part}.cu").read_text(encoding="utf-8") for part in _PARTS)
 
 
-def options(lay: BlockLayout) -> tuple[str, ...]:
+def options(lay: _BlockLayout) -> tuple[str, ...]:
     """Return the compiler options, which define the constants of the source."""
     tolerances = SINGLE if lay.real == "float" else DOUBLE
     constants = {
@@ -114,7 +114,7 @@ def options(lay: BlockLayout) -> tuple[str, ...]:
 class Kernel:
     """The kernel for one layout. CuPy caches the compiled code for other processes."""
 
-    def __init__(self, lay: BlockLayout) -> None:
+    def __init__(self, lay: _BlockLayout) -> None:
         cupy = require("cupy")
         self.layout = lay
         self._kernel = cupy.RawKernel(source(), "solve_batch", options=options(lay))

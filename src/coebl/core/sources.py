@@ -1,0 +1,121 @@
+"""The source of custom code, by which stored results of classes and functions in scripts are recognised."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cache
+from types import CodeType, FunctionType
+from typing import Any
+
+_CONSTANTS = (bool, int, float, str)
+
+
+def source_of(code: type | FunctionType) -> str:
+    """Return the source of a class or function, and of all that it names in its module, directly or not.
+
+    These are functions, classes and constants. Where there is no source, as in a notebook, their byte code is returned.
+
+    >>> source_of(source_of).splitlines()[0]
+    'def source_of(code: type | FunctionType) -> str:'
+    """
+    return _source(code) or _byte_code(code)
+
+
+@cache
+def _source(code: type | FunctionType) -> str:
+    """Return the source of a class or function and of all that it names in its module, or ""."""
+    try:
+        own, module = inspect.getsource(code), inspect.getsource(sys.modules[code.__module__])
+        bindings = _bindings(module)
+        if isinstance(code, FunctionType) and code.__name__ == "<lambda>":  # its source may be half a statement
+            todo = [code.__code__]
+        else:
+            todo = [compile(f"if True:\n{own}" if own[0].isspace() else own, "<source>", "exec")]
+    except (OSError, TypeError, KeyError, SyntaxError):  # SyntaxError: the file is being edited
+        return ""
+    found = {code.__name__: ""}
+    while todo:
+        for name in _global_names(todo.pop()) & bindings.keys() - found.keys():
+            found[name] = "\n".join(text for text, _ in bindings[name])
+            todo += (compile(ast.Module([node], []), "<source>", "exec") for _, node in bindings[name])
+    del found[code.__name__]
+    return "\n".join([own, *(found[name] for name in sorted(found))])
+
+
+def _bindings(module: str) -> dict[str, list[tuple[str, ast.stmt]]]:
+    """Return the functions, classes and assignments at the top level of a module, by name, each with its source."""
+    lines = module.split("\n")
+    found: dict[str, list[tuple[str, ast.stmt]]] = {}
+
+    def visit(parent: ast.AST) -> None:
+        for node in ast.iter_child_nodes(parent):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                names, first = {node.name}, min(part.lineno for part in (node, *node.decorator_list))
+            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+                stored = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+                names, first = {part.id for part in stored if isinstance(part.ctx, ast.Store)}, node.lineno
+            else:
+                visit(node)  # a branch, say
+                continue
+            for name in names:
+                found.setdefault(name, []).append(("\n".join(lines[first - 1 : node.end_lineno]), node))
+
+    visit(ast.parse(module))
+    return found
+
+
+def _global_names(code: CodeType) -> set[str]:
+    """Return the names that code reads in its module and never assigns."""
+    by_kind: dict[str, set[str]] = {}
+    for part in _codes(code):
+        for instruction in dis.get_instructions(part):
+            by_kind.setdefault(instruction.opname, set()).add(instruction.argval)
+    loaded = by_kind.get("LOAD_GLOBAL", set()) | by_kind.get("LOAD_NAME", set())
+    return loaded - by_kind.get("STORE_GLOBAL", set())
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield code and all code inside it."""
+    yield code
+    for constant in code.co_consts:
+        if inspect.iscode(constant):
+            yield from _codes(constant)
+
+
+def _byte_code(code: type | FunctionType) -> str:
+    """Return the byte code of a class or function and of all that it names in its module, with plain constants.
+
+    Constants that any of this code assigns are left out: they change while it runs.
+    """
+    lines: list[str] = []
+    constants: dict[str, str] = {}
+    assigned: set[str] = set()
+    things: list[Any] = [code]
+    for thing in things:
+        if isinstance(thing, type):
+            things += (base for base in thing.__bases__ if base.__module__ == code.__module__ and base not in things)
+            members = ((name, value) for name, value in vars(thing).items() if not name.startswith("__"))
+            plain = {name: value for name, value in members if isinstance(value, _CONSTANTS)}
+            constants |= {name: f"{thing.__qualname__}.{name} = {value!r}" for name, value in plain.items()}
+        lines.append(f"{code.__module__}.{thing.__qualname__}")
+        for name, member in sorted(vars(thing).items()) if isinstance(thing, type) else [("", thing)]:
+            function = getattr(member, "__func__", getattr(member, "fget", member))  # of class methods and properties
+            if not isinstance(function, FunctionType):
+                continue
+            for part in _codes(function.__code__):
+                values = (sorted(map(repr, one)) if isinstance(one, frozenset) else one for one in part.co_consts)
+                plain_values = [one for one in values if not inspect.iscode(one)]
+                lines.append(f"{name} {part.co_code.hex()} {part.co_names} {plain_values}")
+                stores = (one for one in dis.get_instructions(part) if one.opname in ("STORE_GLOBAL", "STORE_ATTR"))
+                assigned |= {one.argval for one in stores}
+            for named in sorted(_global_names(function.__code__) & function.__globals__.keys()):
+                value = function.__globals__[named]
+                if isinstance(value, _CONSTANTS):
+                    constants[named] = f"{named} = {value!r}"
+                elif isinstance(value, (type, FunctionType)) and value.__module__ == code.__module__:
+                    things += [value] * (value not in things)
+    return "\n".join([*lines, *(constants[name] for name in sorted(constants) if name not in assigned)])
