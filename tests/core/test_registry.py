@@ -12,7 +12,7 @@ from coebl.core import registry
 from coebl.core.errors import InputError
 from coebl.core.registry import Registry
 from coebl.core.specs import Range
-from coebl.games import GAMES, Noise
+from coebl.games import GAMES
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner
 from coebl.learners.evolution import Mutation, Student
@@ -133,7 +133,9 @@ def test_specs_that_are_nested_too_deep_are_rejected_in_one_line(registry, spec)
 def test_a_broken_entry_point_of_another_package_is_left_out_with_the_reason(monkeypatch, coebl):
     points = [EntryPoint(name, home, "g") for name, home in (("gone", "nowhere_at_all:X"), ("other", "math:floor"))]
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
-    monkeypatch.setattr(LEARNERS.base, "registry", LEARNERS)  # which the next line replaces
+    with pytest.raises(ValueError, match="two registries have the base Learner"):  # its objects would lose their names
+        Registry("learner", "learners", base=LEARNERS.base)
+    monkeypatch.delattr(LEARNERS.base, "registry")
     things = Registry("learner", "learners", base=LEARNERS.base, homes={"ucb": "coebl.learners.ucb:Ucb"}, group="g")
     assert [entry.name for entry in things] == ["ucb"]
     assert set(things.broken) == {"gone", "other"}
@@ -204,7 +206,7 @@ def test_a_component_with_its_own_init_is_checked_too():
         def __init__(self, sigma: Annotated[float, Range(0, 1)] = 1.0):
             object.__setattr__(self, "sigma", sigma)
 
-    registry = Registry("noise", "noises", base=Noise)
+    registry = Registry("noise", "noises")
     registry.add("own")(Own)
     assert registry.make("own:sigma=0.5").sigma == 0.5
     with pytest.raises(InputError, match=r"^own: sigma is 7\.0; accepted: a number, 0 \.\. 1\.$"):

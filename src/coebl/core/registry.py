@@ -333,6 +333,8 @@ class Registry(Generic[T]):
         self._of_files: dict[str, Entry[T]] = {}  # by path/to/file.py:Name; these names are not listed
         self._by_factory: dict[Any, Entry[T]] = {}
         if base is not None and issubclass(base, Component):
+            if "registry" in vars(base):
+                raise ValueError(f"two registries have the base {base.__qualname__}")
             base.registry = self
 
     def _unless_it_extends_the_base(self, factory: object) -> str | None:
