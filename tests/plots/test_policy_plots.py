@@ -5,8 +5,9 @@ import pytest
 
 from coebl import Game, simulate
 from coebl.core.errors import InputError
+from coebl.engine.policy_paths import policy_paths
 from coebl.plots import plot_simplex
-from coebl.plots.policy_plots import areas_of, policy_paths, replicator_arrows
+from coebl.plots.policy_plots import areas_of, replicator_arrows
 
 SHIFTED = Game([[0, -2, 1], [1, 0, -1], [-1, 3, 0]], name="shifted $x^", row_labels=["a$b", "<b>", "c" * 90])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from coebl.core.text import counted
 from coebl.engine.match import MOST_ROUNDS, Match
 from coebl.engine.table import Table
 from coebl.engine.until import HITS, Hit, HittingTime, Until
-from coebl.games import AnyGame, DriftingGame, Game, TensorGame
+from coebl.games import DriftingGame, Game, TensorGame
 from coebl.games.equilibria import Distance
 from coebl.metrics import Block, Metric
 
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Keep = Literal["actions", "rewards", "policies", "counts", "beliefs"]  # the first three for every round and seat
-
-MOST_AREAS = 16  # actions of a player that a picture shows one by one
-_MOST_FRAMES, _FEWEST_FRAMES = 450, 60
-_NUMBERS = 5000  # in all frames of a picture together: about 20 kB
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,11 +169,10 @@ class Result:
         Notebooks show it; `replay.save("replay.html")` writes it as a page that needs no network. The result has to
         come from `simulate(..., keep=["policies"])`, on a game with a matrix.
         """
-        from coebl.plots.policy_plots import policy_paths
+        from coebl.engine.policy_paths import frames_for, policy_paths
         from coebl.report.replay import Replay
 
-        points = frames_for(tuple(space.width for space in self.match.game.spaces))
-        return Replay(policy_paths(self, seed, points))
+        return Replay(policy_paths(self, seed, frames_for(self.match.game)))
 
 
 def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
@@ -199,63 +194,6 @@ def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
         policies=merge(result.policies, part.policies, 0),
         kept={name: merge(whole, part.kept[name], int(name != "counts")) for name, whole in result.kept.items()},
         seconds={phase: seconds + part.seconds[phase] for phase, seconds in result.seconds.items()},
-    )
-
-
-class SampledPolicies(NamedTuple):
-    """The policies of one run at some rounds, and their averages so far."""
-
-    seed: int
-    rounds: Ints  # (points,), increasing; the first and the last are those of the match
-    policies: tuple[Floats, ...]  # per seat: (points, actions)
-    averages: tuple[Floats, ...]  # per seat: the mean of the policies up to the round, (points, actions)
-
-
-def frames_for(actions: tuple[int, ...]) -> int:
-    """Return the number of rounds in a replay, chosen so that it stays small.
-
-    >>> frames_for((3, 3)), frames_for((16, 16))
-    (450, 74)
-    """
-    each = 8 if max(actions) <= 3 else 2 * sum(min(number, MOST_AREAS) for number in actions)
-    return max(_FEWEST_FRAMES, min(_MOST_FRAMES, _NUMBERS // (each + 3)))
-
-
-def has_pictures(game: AnyGame) -> bool:
-    """Return True if the policies of a game can be drawn, that is, if it has one payoff matrix."""
-    return isinstance(game, Game) and not isinstance(game, DriftingGame)  # that has an equilibrium per phase
-
-
-def sample_policies(
-    result: Result, seed: int | None = None, points: int = 500, also: tuple[int, ...] = ()
-) -> SampledPolicies:
-    """Return the policies of one run, by default the first, at some rounds with evenly spaced logarithms and `also`.
-
-    >>> from coebl import simulate
-    >>> sampled = sample_policies(simulate("rps", "ucb", "exp3", rounds=900, seeds=2, keep=["policies"]), points=4)
-    >>> sampled.rounds, sampled.policies[1].shape
-    (array([  1,  10,  93, 900]), (4, 3))
-    """
-    game = result.match.game
-    if "policies" not in result.kept:
-        raise InputError('the result has no policies of every round; simulate with keep=["policies"].')
-    if not has_pictures(game):
-        raise InputError(f"{game.name} has no payoff matrix, or more than one; accepted: results of a game with one.")
-    seeds = [int(present) for present in result.seeds]
-    seed = seeds[0] if seed is None else seed
-    if seed not in seeds:
-        present = ", ".join(map(str, seeds[:5])) + ", ..." * (len(seeds) > 5)
-        raise InputError(f"seed is {shorten(seed)}; accepted: a seed of the result, out of {present}.")
-    last = result.match.rounds
-    spaced = np.geomspace(1, last, max(2, points)).round().astype(np.int64)
-    rounds = np.unique([*spaced, *(kept for kept in also if 1 <= kept <= last)])
-    runs = [policies[:, seeds.index(seed)] for policies in result.kept["policies"]]
-    counts = np.arange(1, last + 1)[:, None]
-    return SampledPolicies(
-        seed,
-        rounds,
-        policies=tuple(run[rounds - 1] for run in runs),
-        averages=tuple((run.cumsum(axis=0) / counts)[rounds - 1] for run in runs),
     )
 
 

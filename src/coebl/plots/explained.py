@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coebl.core.text import counted
+from coebl.engine.policy_paths import policy_paths
 from coebl.evidence.explain import Explanation, Play
 from coebl.naming import looks
 from coebl.plots.curves import draw_mean
-from coebl.plots.policy_plots import AREA_COLOURS, areas_of, policy_paths
+from coebl.plots.policy_plots import AREA_COLOURS, areas_of
 from coebl.plots.style import AGAINST, FOR, GUIDE, NOTE, WIDTH, drawable, drawing
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The policies of a run, round by round, and their plots: in the triangle, in the unit square, or as areas."""
+"""Plots of the policies of a run: in the triangle, in the unit square, or as areas."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import math
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Floats
 from coebl.core.errors import check_integer
-from coebl.engine.result import MOST_AREAS, sample_policies
-from coebl.games import Game
-from coebl.naming import PALETTE, game_title, known_of, learner_titles, lighter, looks
+from coebl.engine.policy_paths import MOST_AREAS, PolicyPaths, policy_paths
+from coebl.naming import PALETTE, lighter
 from coebl.plots.style import NOTE, WIDTH, drawable, drawing, legend_entries
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from coebl.engine.result import Result
-
-_Picture = Literal["square", "triangle", "areas"]
 
 _HEIGHT = math.sqrt(3) / 2  # of the triangle
 CORNERS: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])  # of the triangle, one per action
@@ -36,83 +33,6 @@ AREA_COLOURS = (  # for 16 actions; the last is also for all other actions
     *(lighter(PALETTE[place][0], 0.55) for place in (0, 4, 2, 1, 3, 6, 5)),  # neighbours differ with any colour vision
     "#CFCFCF",
 )
-
-
-@dataclass(frozen=True)
-class PolicyPaths:
-    """The policies of one run at some rounds, with their averages and exploitability."""
-
-    game: Game
-    seed: int
-    titles: tuple[str, ...]  # of the learner in each seat
-    colours: tuple[str, ...]  # of the learner in each seat, as #RRGGBB
-    rounds: Ints  # (points,), increasing; the first and the last are those of the match
-    policies: tuple[Floats, ...]  # per seat: (points, actions)
-    averages: tuple[Floats, ...]  # per seat: the mean of the policies up to the round, (points, actions)
-
-    @property
-    def picture(self) -> _Picture:
-        """The picture that suits the numbers of actions."""
-        return "square" if self.game.shape == (2, 2) else "triangle" if self.game.shape == (3, 3) else "areas"
-
-    @property
-    def equilibrium(self) -> tuple[Floats, Floats]:
-        """The strategies of an equilibrium."""
-        return self.game.solution.row, self.game.solution.column
-
-    @property
-    def equilibrium_label(self) -> str:
-        """The label of the equilibrium in a legend."""
-        return "equilibrium" if self.game.unique_equilibrium.answer == "yes" else "an equilibrium"
-
-    @property
-    def title(self) -> str:
-        """The game, the learners and the seed."""
-        players = f"{self.titles[0]} in self-play" if len(set(self.titles)) == 1 else " v ".join(self.titles)
-        return f"{game_title(self.game.spec or self.game.name)}: {players}, one run (seed {self.seed})"
-
-    @property
-    def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of the actions of each player."""
-        return self.game.row_labels, self.game.column_labels
-
-    def exploitability(self, policies: tuple[Floats, ...]) -> Floats:
-        """Return the total gain of both players' best responses to these policies: (points,)."""
-        row, column = policies
-        gain: Floats = (column @ self.game.payoff.T).max(axis=1) - (row @ self.game.payoff).min(axis=1)
-        return gain
-
-    def up_to(self, last: int) -> slice:
-        """Return the points up to a round."""
-        return slice(0, int(np.searchsorted(self.rounds, last, side="right")))
-
-
-def policy_paths(result: Result, seed: int | None = None, points: int = 500, also: tuple[int, ...] = ()) -> PolicyPaths:
-    """Return the policies of one run, at rounds with evenly spaced logarithms.
-
-    Args:
-        result: the result of `simulate(..., keep=["policies"])`, on a game with a matrix.
-        seed: the seed of the run; by default the first.
-        points: the largest number of rounds.
-        also: rounds that are always included.
-
-    >>> from coebl import simulate
-    >>> paths = policy_paths(simulate("rps", "ucb", "exp3", rounds=900, seeds=2, keep=["policies"]), points=4)
-    >>> paths.rounds, paths.policies[1].shape, paths.picture
-    (array([  1,  10,  93, 900]), (4, 3), 'triangle')
-    """
-    game = result.match.game
-    sampled = sample_policies(result, seed, points, also)
-    assert isinstance(game, Game)  # sample_policies accepts no other
-    known = known_of(result.match.players, [])
-    specs = [str(player) for player in result.match.players]
-    titles, styles = learner_titles(specs, known), looks(specs, known=known)
-    return PolicyPaths(
-        game=game,
-        titles=tuple(titles[spec] for spec in specs),
-        colours=tuple(styles[spec].colour for spec in specs),
-        **sampled._asdict(),
-    )
 
 
 def on_triangle(policies: Floats) -> Floats:

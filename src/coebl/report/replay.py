@@ -15,8 +15,9 @@ from coebl.core.errors import printable
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.text import few_digits, finite, one_line
+from coebl.engine.policy_paths import PolicyPaths
 from coebl.games import Game
-from coebl.plots.policy_plots import AREA_COLOURS, PolicyPaths, areas_of, on_triangle, replicator_arrows
+from coebl.plots.policy_plots import AREA_COLOURS, areas_of, on_triangle, replicator_arrows
 from coebl.report import embed, read_asset, vega_script
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from coebl.core.sources import source_of
 from coebl.core.specs import files_in, inner_files, move_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
 from coebl.engine.match import MatchKey
-from coebl.engine.result import Keep, frames_for, sample_policies
+from coebl.engine.policy_paths import frames_for, policy_paths
+from coebl.engine.result import Keep
 from coebl.engine.until import Hit, HittingTime
 from coebl.games import GAMES, NOISES, Game, GenomeGame, TensorGame, parse_game
 from coebl.games.game import NamedGame
@@ -137,20 +138,18 @@ class KeptPolicies(_Stored):
     @classmethod
     def of(cls, result: Result) -> KeptPolicies:
         """Return the policies of the first run of a result."""
-        game = result.match.game
-        assert isinstance(game, Game)  # sample_policies accepts no other
-        sampled = sample_policies(result, points=frames_for(game.shape) // 2)
+        paths = policy_paths(result, points=frames_for(result.match.game) // 2)
 
         def thousandths(kind: Iterable[Floats]) -> Any:
             return tuple(tuple(map(tuple, (1000 * seat).round().astype(int).tolist())) for seat in kind)
 
         return cls(
-            seed=sampled.seed,
-            payoff=tuple(map(tuple, game.payoff.tolist())),
-            labels=(game.row_labels, game.column_labels),
-            rounds=tuple(sampled.rounds.tolist()),
-            policies=thousandths(sampled.policies),
-            averages=thousandths(sampled.averages),
+            seed=paths.seed,
+            payoff=tuple(map(tuple, paths.game.payoff.tolist())),
+            labels=paths.labels,
+            rounds=tuple(paths.rounds.tolist()),
+            policies=thousandths(paths.policies),
+            averages=thousandths(paths.averages),
         )
 
 

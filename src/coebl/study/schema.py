@@ -20,7 +20,8 @@ from coebl.core.errors import InputError, nearest, reason_of, shorten
 from coebl.core.specs import MOST_IN_GRID, expand, move_files, split_spec, without_folder
 from coebl.engine import Match, Record
 from coebl.engine.match import MOST_ROUNDS
-from coebl.engine.result import MOST_AREAS, Keep, has_pictures
+from coebl.engine.policy_paths import MOST_AREAS, has_pictures
+from coebl.engine.result import Keep
 from coebl.engine.simulate import MOST_SEEDS
 from coebl.engine.table import seat_at
 from coebl.engine.until import Until
