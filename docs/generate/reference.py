@@ -171,9 +171,10 @@ def _aim(learner: type[Learner]) -> str:
 
 
 def _bound(learner: type[Learner]) -> str:
-    if inspect.getattr_static(learner, "regret_bound") is inspect.getattr_static(Learner, "regret_bound"):
+    doc = inspect.getdoc(learner.regret_bound) or ""
+    if doc == inspect.getdoc(Learner.regret_bound):
         return ""
-    text = (inspect.getdoc(learner.regret_bound) or "").partition("\n\n")[0]
+    text = doc.partition("\n\n")[0]
     text = text.replace("The bound of docs/kin-bound.md", "[the bound of Kin](../../kin-bound.md)")
     formula, comma, words = text.partition("),")
     if comma:

@@ -9,7 +9,7 @@ import numpy as np
 from coebl.backend import log
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts import hedge_rate, regret_matching, regret_of, softmax
+from coebl.learners.parts import normalised, softmax
 
 
 class Hedge(Learner):
@@ -34,7 +34,8 @@ class Hedge(Learner):
 
     def start(self, seat: Seat) -> None:
         self.score = seat.zeros(seat.actions)  # (runs, m), the total payoff of each action so far
-        self.rate = hedge_rate(seat)
+        assert seat.horizon is not None  # because of needs_horizon
+        self.rate = sqrt(8 * log(seat.actions) / seat.horizon)
 
     def policy(self, t: int) -> Floats:
         return softmax(self.score, self.rate)
@@ -43,7 +44,7 @@ class Hedge(Learner):
         self.score += self.seat.unit(seen.payoffs)
 
     @classmethod
-    def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
+    def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float | None:
         """sqrt(T log(m) / 2), theorem 2.2 of Cesa-Bianchi and Lugosi (2006), also for the regret in
         hindsight.
 
@@ -72,17 +73,18 @@ class RegretMatching(Learner):
     cites = "Hart and Mas-Colell (2000). A simple adaptive procedure leading to correlated equilibrium. Econometrica."
 
     def start(self, seat: Seat) -> None:
-        self.regret = seat.zeros(seat.actions)  # (runs, m), the total regret of not having played each action
+        self.score = seat.zeros(seat.actions)  # (runs, m), R: the total regret of not having played each action
 
     def policy(self, t: int) -> Floats:
-        self.current = regret_matching(self.regret)  # (runs, m)
+        positive = np.maximum(0, self.score)
+        self.current = normalised(np.where(positive.max(axis=-1, keepdims=True) > 0, positive, 1.0))  # (runs, m), x
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        self.regret += regret_of(seen.payoffs, self.current)
+        self.score += seen.payoffs - (self.current * seen.payoffs).sum(axis=-1, keepdims=True)
 
     @classmethod
-    def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
+    def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float | None:
         """sqrt(m T), by Blackwell's argument: the squared norm of positive regrets grows by at most m per round.
 
         >>> round(RegretMatching.regret_bound(2, 2, 1000), 1)
@@ -106,4 +108,4 @@ class RegretMatchingPlus(RegretMatching):
 
     def observe(self, t: int, seen: Seen) -> None:
         super().observe(t, seen)
-        self.regret = np.maximum(0, self.regret)
+        self.score = np.maximum(0, self.score)

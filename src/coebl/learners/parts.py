@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Annotated, Any
 
 import numpy as np
@@ -261,28 +260,10 @@ def pure(seat: Seat, action: Ints) -> Floats:
     return policy
 
 
-def regret_matching(regret: Floats) -> Floats:
-    """Return the policies proportional to the positive regrets, or uniform if none is: (runs, m) from (runs, m)."""
-    positive = np.maximum(0, regret)
-    return normalised(np.where(positive.max(axis=-1, keepdims=True) > 0, positive, 1.0))
-
-
 def log_of_pairs(seat: Seat) -> float:
     """Return L = log(2 T² m k), which appears in the confidence widths of UCB and COEBL."""
     assert seat.horizon is not None  # a learner that uses this declares needs_horizon
     return log(2 * seat.horizon**2 * seat.actions * seat.opponent_actions)
-
-
-def hedge_rate(seat: Seat) -> float:
-    """Return sqrt(8 log m / T), the rate of Hedge for payoffs in [0, 1] (Cesa-Bianchi and Lugosi 2006, Theorem 2.2)."""
-    assert seat.horizon is not None  # a learner that uses this declares needs_horizon
-    return sqrt(8 * log(seat.actions) / seat.horizon)
-
-
-def regret_of(payoffs: Floats, policy: Floats) -> Floats:
-    """Return the regrets u_i - x'u of not having played each action: (runs, m) from payoffs u and the policy x."""
-    earned: Floats = (policy * payoffs).sum(axis=-1, keepdims=True)
-    return payoffs - earned
 
 
 def project_kl(weights: Floats, floor: float) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Annotated, Literal
 
@@ -11,8 +11,9 @@ import numpy as np
 from coebl.backend import exp
 from coebl.core.arrays import Floats, Ints
 from coebl.core.specs import Range
-from coebl.learners.base import Nonnegative, Seat, Seen
-from coebl.learners.parts import BeliefLearner, Posterior, hedge_rate, regret_matching, regret_of, softmax
+from coebl.learners.base import Learner, Nonnegative, Seat, Seen
+from coebl.learners.full_information import Hedge, RegretMatching
+from coebl.learners.parts import BeliefLearner, Posterior
 
 
 class Thompson(BeliefLearner):
@@ -49,22 +50,20 @@ class Thompson(BeliefLearner):
         self.posterior.add(seen.action, seen.opponent, seen.reward)
 
 
-class _OptimisticHedge(BeliefLearner):
-    """Hedge on optimistic payoffs against the opponent's actions, from the posterior before the round."""
+class _Imagining(BeliefLearner):
+    """A full-information learner, its other base class, that imagines what each action would have earned.
 
-    needs_horizon = True
+    The payoffs are optimistic, from the posterior before the round.
+    """
+
+    regret_bound = Learner.regret_bound  # none: that of the other base class is for true payoffs
 
     def start(self, seat: Seat) -> None:
+        super().start(seat)
         self.posterior: Posterior | GaussianProcess = Posterior(seat, self.forgetting)
-        self.score = seat.zeros(seat.actions)  # (runs, m), sums of optimistic payoffs in [0, 1], or of regrets
-        if self.needs_horizon:
-            self.rate = hedge_rate(seat)
-
-    def policy(self, t: int) -> Floats:
-        return softmax(self.score, self.rate)
 
     def observe(self, t: int, seen: Seen) -> None:
-        self.score += self._gain(self.imagine(seen.opponent))
+        super().observe(t, replace(seen, shown_payoffs=self.imagine(seen.opponent)))
         self.posterior.add(seen.action, seen.opponent, seen.reward)
 
     def imagine(self, opponent: Ints) -> Floats:
@@ -77,12 +76,9 @@ class _OptimisticHedge(BeliefLearner):
         """Return the number of deviations that are added to the mean of a payoff: a scalar, or (runs, m)."""
         raise NotImplementedError
 
-    def _gain(self, payoffs: Floats) -> Floats:
-        return self.seat.unit(payoffs)
-
 
 @dataclass
-class _Ots(_OptimisticHedge):
+class _Ots(_Imagining):
     """A learner whose optimistic payoffs are the largest of several draws from the posterior."""
 
     cites = (
@@ -100,7 +96,7 @@ class _Ots(_OptimisticHedge):
         return super().cost(actions, opponent_actions) + 0.3 * actions  # the cost of normal numbers
 
 
-class OtsHedge(_Ots):
+class OtsHedge(_Ots, Hedge):
     """Hedge on optimistic posterior draws (Li et al. 2024).
 
     After a round it imagines the payoff of each action against the opponent's action: the largest of a few draws from
@@ -119,7 +115,7 @@ class OtsHedge(_Ots):
     title = "OTS-Hedge"
 
 
-class OtsRm(_Ots):
+class OtsRm(_Ots, RegretMatching):
     """Regret matching on optimistic posterior draws (Li et al. 2024).
 
     Like OTS-Hedge, but with a step of regret matching, so it needs no rate and no horizon.
@@ -134,21 +130,13 @@ class OtsRm(_Ots):
 
     name = "ots-rm"
     title = "OTS-RM"
-    needs_horizon = False
-
-    def policy(self, t: int) -> Floats:
-        self.current = regret_matching(self.score)  # (runs, m)
-        return self.current
-
-    def _gain(self, payoffs: Floats) -> Floats:
-        return regret_of(payoffs, self.current)
 
 
 _NEGLIGIBLE = 1e-10  # the variance of a payoff that may be neglected
 
 
 @dataclass
-class GpMw(_OptimisticHedge):
+class GpMw(_Imagining, Hedge):
     """Hedge on upper confidence bounds of a Gaussian process (Sessa et al. 2019, Algorithm 1).
 
     Like OTS-Hedge, but with the upper confidence bound mean + beta * deviation instead of a draw. The proven bound has
