@@ -176,8 +176,8 @@ def _bound(learner: type[Learner]) -> str:
         return ""
     text = doc.partition("\n\n")[0]
     text = text.replace("The bound of docs/kin-bound.md", "[the bound of Kin](../../kin-bound.md)")
-    formula, comma, words = text.partition("),")
-    if comma:
+    if "sqrt(" in text:
+        formula, _, words = text.partition("),")
         text = f"$`{_latex(formula + ')')}`$,{words}"
     number = learner.regret_bound(3, 3, 3000)
     example = f" With 3 x 3 actions and 3000 rounds it is {number:,.0f}." if number is not None else ""

@@ -218,6 +218,7 @@ def test_formulas_are_typeset(generators):
     assert "`" not in shown
     assert _formula(metric_class("absolute_regret")) == r"\sum_t |V - r_t|"
     assert r"$`2 \sqrt{2 c T m k \log(2 T^2 m k)}`$, the paper's" in _bound(parse_learner("coebl").__class__)
+    assert "noise: [the bound of Kin](../../kin-bound.md), for" in _bound(parse_learner("kin").__class__)
 
 
 def ascii_formulas(text: str) -> list[str]:
