@@ -198,7 +198,8 @@ class TestMutation:
     def test_standard_noise_has_its_law(self, spec, law):
         """A Kolmogorov-Smirnov test with 24,000 numbers; false alarms: 1 in 100,000."""
         assert law.std() == pytest.approx(1)
-        noise = MUTATIONS.make(spec).draw(seat_of((2, 3), 2_000), None, np.ones((2_000, 2, 3)), 2, None)
+        zeros, ones = np.zeros((2_000, 2, 3)), np.ones((2_000, 2, 3))
+        noise = MUTATIONS.make(spec).draw(seat_of((2, 3), 2_000), zeros, ones, 2, None)
         assert noise.shape == (2_000, 2, 2, 3)
         assert stats.kstest(noise.ravel(), law.cdf).pvalue > 1e-5
 
@@ -217,17 +218,18 @@ class TestMutation:
 
     def test_sparse_mutates_entries_with_its_probability_by_the_other_mutation(self):
         seat, deviation = seat_of((3, 4), 1_000), np.full((1_000, 3, 4), 2.0)
-        drawn = MUTATIONS.make("sparse:of=laplace,probability=0.2").draw(seat, None, deviation, 2, None)
-        mutated = drawn != 0
+        drawn = MUTATIONS.make("sparse:of=laplace,probability=0.2").draw(seat, deviation / 4, deviation, 2, None)
+        mutated = drawn != 0.5
         assert is_near(mutated.mean(), 0.2, 24_000)
-        assert stats.kstest(drawn[mutated], stats.laplace(scale=np.sqrt(2)).cdf).pvalue > 1e-5
+        assert stats.kstest(drawn[mutated], stats.laplace(0.5, np.sqrt(2)).cdf).pvalue > 1e-5
 
     def test_adaptive_rates_are_the_parents_times_a_lognormal_number_and_multiply_the_noise(self):
         mutation, seat = MUTATIONS.make("adaptive:of=gaussian,step=0.3"), seat_of((1, 2), 4_000)
         rate = mutation.vary(seat, np.broadcast_to([2.0, 32.0], (4_000, 2)))
         assert stats.kstest(np.log(rate[:, 0]), stats.norm(np.log(2), 0.3).cdf).pvalue > 1e-5
         assert rate[:, 1].max() == 32  # the largest allowed
-        drawn = mutation.draw(seat, None, np.ones((4_000, 1, 2)), 2, rate)
+        ones = np.ones((4_000, 1, 2))
+        drawn = mutation.draw(seat, ones, ones, 2, rate) - 1
         assert stats.kstest((drawn / rate[:, :, None, None]).ravel(), stats.norm().cdf).pvalue > 1e-5
 
     def test_survivors_keep_their_rates_and_children_have_those_of_their_parents(self):

@@ -12,7 +12,7 @@ from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
 from coebl.learners.base import Nonnegative, PositiveShare, Seat, Seen
 from coebl.learners.evolution.breeding import Breeder
-from coebl.learners.evolution.selection import Pool
+from coebl.learners.evolution.selection import renewed
 from coebl.learners.evolution.variation import FromBoth, Inherited
 from coebl.learners.parts import AssumedNoise, BeliefLearner, OwnShare, prior_variance
 
@@ -67,7 +67,6 @@ class Kin(BeliefLearner):
         recombination = FromBoth(self.own, self.noise, clip=self.optimism == "proven")
         self._breeder = Breeder(seat, mutation, recombination, self._bonus, forgetting=self.forgetting)
         self._parents = self._breeder.first(1)
-        self._pool = Pool(turnover=self.turnover)
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x
 
     def policy(self, t: int) -> Floats:
@@ -75,7 +74,7 @@ class Kin(BeliefLearner):
             self._age(t)
             self._breeder.expect(self._bonus)
         bred, _ = self._breeder.breed(self._parents)
-        self.current = self._pool.played(self.seat, self.current, bred.policy)
+        self.current = renewed(self.current, bred.policy[:, 0], self.turnover)
         return self.current
 
     def beliefs(self) -> tuple[Floats, Floats]:

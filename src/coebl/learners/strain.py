@@ -11,7 +11,7 @@ import numpy as np
 from coebl.backend import exp, log
 from coebl.core.arrays import Floats
 from coebl.learners.base import Nonnegative, PositiveShare, Seat, Seen, Share
-from coebl.learners.evolution.selection import Pool
+from coebl.learners.evolution.selection import renewed
 from coebl.learners.parts import BeliefLearner, EstimatedPrior, softmax
 
 _MOST = 500.0  # the largest exponent, so that exp stays finite
@@ -77,7 +77,6 @@ class Strain(BeliefLearner):
         self.elites = seat.full(1 / m, m)  # (runs, m), e
         self.current = seat.full(1 / m, m)  # (runs, m), x
         self.lead = seat.zeros()  # (runs,), D, the earnings of the elite minus those of the rest
-        self._pool = Pool(turnover=self.turnover)
         self._solve = seat.maximin()
         self._next = 1  # the round after which the prior is estimated again
         self._imagine()
@@ -90,7 +89,7 @@ class Strain(BeliefLearner):
         retested = (self.memory * known)[:, None]
         fitness = (1 - retested) * self.fitness + retested * self._again
         self.strains = softmax((self.rate * sqrt(log(m) / (t + m)) / scale)[:, None] * fitness)
-        self.elites = self._pool.played(self.seat, self.elites, self._solve(self.optimistic).strategy[:, None])
+        self.elites = renewed(self.elites, self._solve(self.optimistic).strategy, self.turnover)
         share = self.elite * known
         trial = np.clip(self.trial * self.lead / (scale * sqrt(t + m)), -_MOST, _MOST)
         share = (share / (share + (1 - share) * exp(-trial)))[:, None]

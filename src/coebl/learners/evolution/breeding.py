@@ -44,7 +44,7 @@ class Breeder:
         forgetting: float = 1.0,
     ) -> None:
         self.seat, self._mutation, self._recombination, self._number = seat, mutation, recombination, number
-        self._belief = recombination.belief(seat) if forgetting == 1 else recombination.belief(seat, forgetting)
+        self._belief = recombination.belief(seat, forgetting)
         self._solve = seat.maximin(number=number, remember=False)  # mutants of successive rounds are unrelated
         self._deviation = mutation.deviation(seat, self._belief.count)  # (runs, m, k)
         self.expect(bonus)

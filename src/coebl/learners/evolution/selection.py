@@ -170,6 +170,11 @@ class Population(Component):
         return None
 
 
+def renewed(before: Floats, new: Floats, turnover: float) -> Floats:
+    """Return the policies before, (runs, m), with a share `turnover` of each replaced by the new one."""
+    return new if turnover == 1 else (1 - turnover) * before + turnover * new
+
+
 POPULATIONS = Registry("population", "populations", base=Population)
 """The populations by name."""
 
@@ -189,7 +194,7 @@ class Pool(Population):
         else:
             drawn = (seat.random.uniform() * self.size).astype(np.int64)
             new = policies[seat.at(drawn)]
-        return new if self.turnover == 1 else (1 - self.turnover) * before + self.turnover * new
+        return renewed(before, new, self.turnover)
 
 
 @POPULATIONS.add("hosts")

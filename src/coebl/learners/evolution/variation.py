@@ -49,11 +49,10 @@ class Mutation(Component):
         """Return the rates of mutants from the rate of each parent, (runs, number), using the seat's random numbers."""
         return rate
 
-    def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        """Draw a number of mutants from the seat, (runs, number, m, k).
+    def draw(self, seat: Seat, centre: Floats, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        """Draw a number of mutants of centre, (runs, m, k), from the seat: (runs, number, m, k).
 
-        The noise is scaled by deviation, (runs, m, k), and by rate, (runs, number), unless it is None. Then centre,
-        (runs, m, k), is added, unless it is None.
+        The noise is scaled by deviation, (runs, m, k), and by rate, (runs, number), unless it is None.
         """
         drawn = self.standard(seat, number)
         if drawn is None:  # ~ N(centre, deviation²)
@@ -63,18 +62,12 @@ class Mutation(Component):
             words = f"{type(self).__name__}.standard(seat, {number}) has the shape {drawn.shape}"
             raise InputError(f"{words}; accepted: {shape}, that is (runs, number, m, k).")
         drawn *= deviation[:, None]  # in place: in large games, memory limits the speed
-        return _around(centre, drawn)
+        drawn += centre[:, None]
+        return drawn
 
 
 MUTATIONS = Registry("mutation", "mutations", base=Mutation)
 """The mutations by name."""
-
-
-def _around(centre: Floats | None, noise: Floats) -> Floats:
-    """Add the centre, (runs, m, k), to the noise, (runs, number, m, k), in place."""
-    if centre is not None:
-        noise += centre[:, None]
-    return noise
 
 
 @MUTATIONS.add("gaussian")
@@ -177,10 +170,10 @@ class Sparse(_Changed):
 
     probability: Annotated[Share, "the probability that an entry is mutated"] = 0.1
 
-    def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        drawn = self.of.draw(seat, None, deviation, number, rate)
+    def draw(self, seat: Seat, centre: Floats, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        drawn = self.of.draw(seat, centre, deviation, number, rate)
         mutated = seat.random.uniform(number, seat.actions, seat.opponent_actions) < self.probability
-        return _around(centre, np.where(mutated, drawn, 0.0))
+        return np.where(mutated, drawn, centre[:, None])
 
 
 @MUTATIONS.add("adaptive")
@@ -203,9 +196,10 @@ class Adaptive(_Changed):
         varied = self.of.vary(seat, rate) * exp(self.step * seat.random.normal(rate.shape[1]))
         return np.clip(varied, 1 / _MOST, _MOST)
 
-    def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        drawn = self.of.draw(seat, None, deviation, number, rate)
-        return _around(centre, drawn if rate is None else drawn * rate[:, :, None, None])
+    def draw(self, seat: Seat, centre: Floats, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        if rate is None:
+            return self.of.draw(seat, centre, deviation, number, None)
+        return centre[:, None] + self.of.draw(seat, 0 * centre, deviation, number, rate) * rate[:, :, None, None]
 
 
 class _Alone(Tally):
