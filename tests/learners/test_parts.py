@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from bare_seats import build_seat
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
-from coebl.learners.parts import Tally, exponential_weights, project_kl
+from coebl.learners.exp3 import project_kl
+from coebl.learners.parts import Tally, exponential_weights
 from coebl.learners.ucb import Ucb
 from oracles.learners import project_by_bisection
 

@@ -15,7 +15,7 @@ import numpy as np
 from coebl.backend import log
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Nonnegative, Positive, Seat, Seen
-from coebl.learners.parts import exponential_weights, normalised, project_kl, softmax
+from coebl.learners.parts import exponential_weights, normalised, softmax
 
 _RELEASED = "The program released with Lin (2025), https://github.com/Lss1242/CoEvo_Bandit_Learning."
 
@@ -139,6 +139,27 @@ class Exp3Ix(Learner):
 
     def _loss(self, reward: Floats) -> Floats:
         return self.seat.unit_loss(reward)
+
+
+def project_kl(weights: Floats, floor: float) -> Floats:
+    """Return the strategy x with x_a >= floor that minimises KL(x, weights), by water filling.
+
+    By the KKT conditions x_a = max(floor, s w_a), with the scale s at which the x_a sum to 1. In decreasing order of
+    weight, the r heaviest actions lie above the floor if and only if the scale that they would then share,
+    s_r = (1 - (m - r) floor) / (w_1 + ... + w_r), lifts the r-th above it. The weights are (runs, m), nonnegative and
+    not all zero.
+
+    >>> project_kl(np.array([[8.0, 1.0, 1.0]]), 0.125)
+    array([[0.75 , 0.125, 0.125]])
+    """
+    m = weights.shape[-1]
+    falling = -np.sort(-weights, axis=-1)
+    rank = np.cumsum(np.ones_like(falling), axis=-1)  # r = 1, 2, ..., m
+    scale = (1 - (m - rank) * floor) / np.cumsum(falling, axis=-1)  # (runs, m), s_r
+    above = np.count_nonzero(scale * falling > floor, axis=-1)
+    index = np.maximum(above, 1) - 1  # if floor is 1/m, none is above it, and s_1 puts all on it
+    clipped: Floats = np.maximum(floor, np.take_along_axis(scale, index[:, None], axis=-1) * weights)
+    return clipped
 
 
 class Exp3AsReleased(_Exp3):

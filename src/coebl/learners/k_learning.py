@@ -45,8 +45,7 @@ class KLearning(BeliefLearner):
         self.solve = EntropicSolver(seat)
 
     def policy(self, t: int) -> Floats:
-        self.solved = self.solve(self.posterior.mean, self.posterior.variance)
-        return self.solved.strategy
+        return self.solve(self.posterior.mean, 1 / (self.posterior.count + 1)).strategy
 
     def observe(self, t: int, seen: Seen) -> None:
         self.posterior.add(seen.action, seen.opponent, seen.reward)
@@ -125,7 +124,7 @@ class EntropicSolver:
         gap = self._certificate(point, mean)
         last = z.copy()
         solved = Entropic(point.x.copy(), point.log_sum / z.sum(axis=-1), gap.copy())
-        runs = np.cumsum(0 * gap.astype(np.int64) + 1) - 1  # the indices of the unsolved runs, at first 0, 1, 2, ...
+        runs = self._seat.arange(len(z))  # the indices of the unsolved runs
         for _ in range(_MOST_STEPS):
             kept = gap > TOLERANCE * scale[runs]
             if not kept.any():

@@ -11,11 +11,9 @@ from coebl.backend import exp, log
 from coebl.core.arrays import Floats, Ints
 from coebl.learners.base import Learner, Positive, PositiveShare, Seat
 
-_FORGOTTEN = 1e-100  # the least number of visits; so few have no weight
-_ROUNDS_PER_PAIR = 0.3  # after which the effects of rows and columns are halved
 OwnShare = Annotated[PositiveShare, "the share of the payoffs' variance that is specific to a pair"]
 AssumedNoise = Annotated[Positive, "the assumed standard deviation of the noise, relative to the seat's"]
-_EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs, which change together if old visits are forgotten
+EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs, which change together if old visits are forgotten
 
 
 @dataclass
@@ -49,7 +47,7 @@ class Tally:
         if self._forgetting < 1:
             self.count *= self._forgetting
         self._seat.backend.count_visit(self.count, self.mean, index, reward)
-        return index if self._forgetting == 1 else _EVERY_PAIR
+        return index if self._forgetting == 1 else EVERY_PAIR
 
 
 class Posterior:
@@ -64,11 +62,10 @@ class Posterior:
         self._total = seat.zeros(*shape)  # (runs, m, k), sum of the rewards of the pair
         self.count = seat.zeros(*shape)  # (runs, m, k), n, visits to the pair
         self.mean = seat.zeros(*shape)  # (runs, m, k)
-        self.variance = seat.full(1.0, *shape)  # (runs, m, k)
-        self.deviation = seat.full(1.0, *shape)  # (runs, m, k), the root of the variance
+        self.deviation = seat.full(1.0, *shape)  # (runs, m, k)
 
-    def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
-        """Learn from one reward per run, and return the index of the pairs that changed."""
+    def add(self, action: Ints, opponent: Ints, reward: Floats) -> None:
+        """Learn from one reward per run."""
         index, backend = self._seat.at(action, opponent), self._seat.backend
         if self._forgetting < 1:
             self.count *= self._forgetting
@@ -77,12 +74,10 @@ class Posterior:
         backend.put(self.count, index, count)
         backend.put(self._total, index, total)
         if self._forgetting < 1:
-            index, count, total = _EVERY_PAIR, self.count, self._total
+            index, count, total = EVERY_PAIR, self.count, self._total
         variance = 1 / (count + 1)
-        backend.put(self.variance, index, variance)
         backend.put(self.deviation, index, np.sqrt(variance))
         backend.put(self.mean, index, total * variance)
-        return index
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:
         """Return means and deviations of all actions against one action of the opponent per run: two (runs, m)."""
@@ -114,15 +109,7 @@ class Kinship:
     """
 
     def __init__(
-        self,
-        seat: Seat,
-        *,
-        own: float,
-        rows: float,
-        columns: float,
-        noise: float,
-        clip: bool = False,
-        forgetting: float = 1.0,
+        self, seat: Seat, *, own: float, rows: float, columns: float, noise: float, clip: bool, forgetting: float
     ) -> None:
         self._seat, self._clip = seat, clip
         self._own, self._rows, self._columns = (prior_variance(seat, share, noise) for share in (own, rows, columns))
@@ -145,10 +132,10 @@ class Kinship:
         every = (in_row[0], slice(None), opponent)  # the pairs of a column: (runs, m)
         if self._rows:
             residual = self._tally.mean[in_row] - self.column  # (runs, k)
-            self.row[in_row] = _shrunk_mean(residual, self._weight[in_row], 1 / self._rows)
+            self.row[in_row] = shrunk_mean(residual, self._weight[in_row], 1 / self._rows)
         if self._columns:
             residual = self._tally.mean[every] - self.row  # (runs, m)
-            self.column[in_column] = _shrunk_mean(residual, self._weight[every], 1 / self._columns)
+            self.column[in_column] = shrunk_mean(residual, self._weight[every], 1 / self._columns)
         return index
 
     def inherited(self) -> Floats:
@@ -160,80 +147,10 @@ class Kinship:
         return parents
 
 
-def _shrunk_mean(values: Floats, weight: Floats, precision: float | Floats) -> Floats:
+def shrunk_mean(values: Floats, weight: Floats, precision: float | Floats) -> Floats:
     """Return the weighted mean over the last axis, with an additional value of 0 whose weight is `precision`."""
     mean: Floats = np.sum(weight * values, axis=-1) / (np.sum(weight, axis=-1) + precision)
     return mean
-
-
-class EstimatedPrior:
-    """A belief in payoffs ~ N(mu + r_i + q_j, v) seen with N(0, 1) noise, where mu, r, q and v are estimated.
-
-    A pair's estimate is (1 - g) mean + g (mu' + f (r_i + q_j)), with g = 1 / (1 + n v). The effects r and q of rows and
-    columns have the variance kinship v, and count while there are few rounds per pair, f = 1 / (1 + t / (0.3 m k)).
-    A negative mu is reduced by the share `hope`, since an opponent lets the learner try bad pairs.
-    """
-
-    def __init__(self, seat: Seat, hope: float, kinship: float = 0.0, forgetting: float = 1.0) -> None:
-        m, k = seat.actions, seat.opponent_actions
-        self._hope, self._kinship, self._most = hope, kinship, seat.half_width**2
-        self._enough = _ROUNDS_PER_PAIR * m * k
-        self._tally = Tally(seat, forgetting)
-        self._row, self._column = seat.zeros(m), seat.zeros(k)  # (runs, m) and (runs, k), r and q
-        self._inherited = seat.zeros(m, k)  # (runs, m, k), mu' + f (r_i + q_j)
-        self.variance = seat.full(self._most)  # (runs,), v
-        self.prior = seat.zeros()  # (runs,), mu'
-        self.share = seat.full(1.0, m, k)  # (runs, m, k), g
-        self.mean = seat.zeros(m, k)  # (runs, m, k)
-
-    @property
-    def count(self) -> Floats:
-        """The visits to each pair, n: (runs, m, k)."""
-        return self._tally.count
-
-    def add(self, action: Ints, opponent: Ints, reward: Floats) -> bool:
-        """Learn from one reward per run, and return True if all pairs changed, because old visits lost weight."""
-        index = self._tally.add(action, opponent, reward)
-        if index is _EVERY_PAIR:
-            self._inherit()
-            return True
-        share = inherited_share(self.count[index], self.variance)
-        self.share[index] = share
-        self.mean[index] = (1 - share) * self._tally.mean[index] + share * self._inherited[index]
-        return False
-
-    def estimate_prior(self, t: int) -> None:
-        """After round t, estimate mu, r and q by the means of the pairs, and v by their spread beyond the noise."""
-        count, mean, most = self.count, self._tally.mean, self._most
-        variance = self.variance[:, None, None]
-        weight = count / (1 + count * variance)
-        known = (weight * variance) ** 2  # (1 - g)²
-        spread = known * ((mean - self.prior[:, None, None]) ** 2 - 1 / np.maximum(count, _FORGOTTEN))
-        prior = _of_pairs(weight * mean) / (_of_pairs(weight) + 4 / most)
-        if self._kinship:
-            residual = mean - prior[:, None, None]
-            precision = 1 / (self._kinship * self.variance)[:, None]
-            self._row = _shrunk_mean(residual - self._column[:, None, :], weight, precision)
-            # Contiguous copies, so that sums are the same for every batch.
-            residual = (residual - self._row[:, :, None]).swapaxes(-1, -2).copy()
-            self._column = _shrunk_mean(residual, weight.swapaxes(-1, -2).copy(), precision)
-        self.variance = np.clip((3 * most + _of_pairs(spread)) / (3 + _of_pairs(known)), most / 100, most)
-        self.prior = prior + self._hope * np.maximum(0, -prior)
-        fresh = 1 / (1 + t / self._enough)
-        effects = self._row[:, :, None] + self._column[:, None, :]
-        self._inherited = self.prior[:, None, None] + fresh * effects
-        self._inherit()
-
-    def _inherit(self) -> None:
-        """Compute the shares and the estimates of all pairs."""
-        self.share = inherited_share(self.count, self.variance[:, None, None])
-        self.mean = (1 - self.share) * self._tally.mean + self.share * self._inherited
-
-
-def _of_pairs(numbers: Floats) -> Floats:
-    """Return the sums over all pairs: (runs,) from (runs, m, k)."""
-    total: Floats = numbers.sum(axis=-1).sum(axis=-1)
-    return total
 
 
 def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
@@ -264,24 +181,3 @@ def log_of_pairs(seat: Seat) -> float:
     """Return L = log(2 T² m k), which appears in the confidence widths of UCB and COEBL."""
     assert seat.horizon is not None  # a learner that uses this declares needs_horizon
     return log(2 * seat.horizon**2 * seat.actions * seat.opponent_actions)
-
-
-def project_kl(weights: Floats, floor: float) -> Floats:
-    """Return the strategy x with x_a >= floor that minimises KL(x, weights), by water filling.
-
-    By the KKT conditions x_a = max(floor, s w_a), with the scale s at which the x_a sum to 1. In decreasing order of
-    weight, the r heaviest actions lie above the floor if and only if the scale that they would then share,
-    s_r = (1 - (m - r) floor) / (w_1 + ... + w_r), lifts the r-th above it. The weights are (runs, m), nonnegative and
-    not all zero.
-
-    >>> project_kl(np.array([[8.0, 1.0, 1.0]]), 0.125)
-    array([[0.75 , 0.125, 0.125]])
-    """
-    m = weights.shape[-1]
-    falling = -np.sort(-weights, axis=-1)
-    rank = np.cumsum(np.ones_like(falling), axis=-1)  # r = 1, 2, ..., m
-    scale = (1 - (m - rank) * floor) / np.cumsum(falling, axis=-1)  # (runs, m), s_r
-    above = np.count_nonzero(scale * falling > floor, axis=-1)
-    index = np.maximum(above, 1) - 1  # if floor is 1/m, none is above it, and s_1 puts all on it
-    clipped: Floats = np.maximum(floor, np.take_along_axis(scale, index[:, None], axis=-1) * weights)
-    return clipped

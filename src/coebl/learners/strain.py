@@ -9,12 +9,14 @@ from typing import Annotated
 import numpy as np
 
 from coebl.backend import exp, log
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, Ints
 from coebl.learners.base import Nonnegative, PositiveShare, Seat, Seen, Share
 from coebl.learners.evolution.selection import renewed
-from coebl.learners.parts import BeliefLearner, EstimatedPrior, softmax
+from coebl.learners.parts import EVERY_PAIR, BeliefLearner, Tally, inherited_share, shrunk_mean, softmax
 
 _MOST = 500.0  # the largest exponent, so that exp stays finite
+_FORGOTTEN = 1e-100  # the least number of visits; so few have no weight
+_ROUNDS_PER_PAIR = 0.3  # after which the effects of rows and columns are halved
 _MOST_RARE = 50.0  # the largest 1 / (m s_i) - 1, so that no strain gains without limit
 
 
@@ -109,7 +111,7 @@ class Strain(BeliefLearner):
             rarity = 1 / np.maximum(seat.actions * self.strains, 1 / (1 + _MOST_RARE)) - 1
             self.fitness += self.mutation * self.scale[:, None] * rarity
         self.met[met] += 1
-        forgot = belief.add(seen.action, seen.opponent, seen.reward)
+        belief.add(seen.action, seen.opponent, seen.reward)
         after = self._optimism(belief.mean[column], belief.share[column], belief.variance[:, None], count + 1)
         self.optimistic[column] = after
         self._again += (count + 1) * after - count * before
@@ -120,7 +122,7 @@ class Strain(BeliefLearner):
             self._next = t + max(1, t // 20)
             belief.estimate_prior(t)
             self._imagine()
-        elif forgot:
+        elif self.forgetting < 1:
             self._imagine()
 
     def _imagine(self) -> None:
@@ -137,3 +139,72 @@ class Strain(BeliefLearner):
         neglected = 1 + self.neglect * log(1 + met * share)
         most = self.seat.half_width
         return np.clip(mean + self.c * np.sqrt(variance * share * neglected), -most, most)
+
+
+class EstimatedPrior:
+    """A belief in payoffs ~ N(mu + r_i + q_j, v) seen with N(0, 1) noise, where mu, r, q and v are estimated.
+
+    A pair's estimate is (1 - g) mean + g (mu' + f (r_i + q_j)), with g = 1 / (1 + n v). The effects r and q of rows and
+    columns have the variance kinship v, and count while there are few rounds per pair, f = 1 / (1 + t / (0.3 m k)).
+    A negative mu is reduced by the share `hope`, since an opponent lets the learner try bad pairs.
+    """
+
+    def __init__(self, seat: Seat, hope: float, kinship: float = 0.0, forgetting: float = 1.0) -> None:
+        m, k = seat.actions, seat.opponent_actions
+        self._hope, self._kinship, self._most = hope, kinship, seat.half_width**2
+        self._enough = _ROUNDS_PER_PAIR * m * k
+        self._tally = Tally(seat, forgetting)
+        self._row, self._column = seat.zeros(m), seat.zeros(k)  # (runs, m) and (runs, k), r and q
+        self._inherited = seat.zeros(m, k)  # (runs, m, k), mu' + f (r_i + q_j)
+        self.variance = seat.full(self._most)  # (runs,), v
+        self.prior = seat.zeros()  # (runs,), mu'
+        self.share = seat.full(1.0, m, k)  # (runs, m, k), g
+        self.mean = seat.zeros(m, k)  # (runs, m, k)
+
+    @property
+    def count(self) -> Floats:
+        """The visits to each pair, n: (runs, m, k)."""
+        return self._tally.count
+
+    def add(self, action: Ints, opponent: Ints, reward: Floats) -> None:
+        """Learn from one reward per run."""
+        index = self._tally.add(action, opponent, reward)
+        if index is EVERY_PAIR:
+            self._inherit()
+        else:
+            share = inherited_share(self.count[index], self.variance)
+            self.share[index] = share
+            self.mean[index] = (1 - share) * self._tally.mean[index] + share * self._inherited[index]
+
+    def estimate_prior(self, t: int) -> None:
+        """After round t, estimate mu, r and q by the means of the pairs, and v by their spread beyond the noise."""
+        count, mean, most = self.count, self._tally.mean, self._most
+        variance = self.variance[:, None, None]
+        weight = count / (1 + count * variance)
+        known = (weight * variance) ** 2  # (1 - g)²
+        spread = known * ((mean - self.prior[:, None, None]) ** 2 - 1 / np.maximum(count, _FORGOTTEN))
+        prior = _of_pairs(weight * mean) / (_of_pairs(weight) + 4 / most)
+        if self._kinship:
+            residual = mean - prior[:, None, None]
+            precision = 1 / (self._kinship * self.variance)[:, None]
+            self._row = shrunk_mean(residual - self._column[:, None, :], weight, precision)
+            # Contiguous copies, so that sums are the same for every batch.
+            residual = (residual - self._row[:, :, None]).swapaxes(-1, -2).copy()
+            self._column = shrunk_mean(residual, weight.swapaxes(-1, -2).copy(), precision)
+        self.variance = np.clip((3 * most + _of_pairs(spread)) / (3 + _of_pairs(known)), most / 100, most)
+        self.prior = prior + self._hope * np.maximum(0, -prior)
+        fresh = 1 / (1 + t / self._enough)
+        effects = self._row[:, :, None] + self._column[:, None, :]
+        self._inherited = self.prior[:, None, None] + fresh * effects
+        self._inherit()
+
+    def _inherit(self) -> None:
+        """Compute the shares and the estimates of all pairs."""
+        self.share = inherited_share(self.count, self.variance[:, None, None])
+        self.mean = (1 - self.share) * self._tally.mean + self.share * self._inherited
+
+
+def _of_pairs(numbers: Floats) -> Floats:
+    """Return the sums over all pairs: (runs,) from (runs, m, k)."""
+    total: Floats = numbers.sum(axis=-1).sum(axis=-1)
+    return total
