@@ -8,7 +8,7 @@ import scipy.optimize
 import scipy.stats
 
 from coebl.engine.match import MatchName
-from coebl.evidence.checks import Bound, Largest, Near, Setting, Sublinear, TimesLeast, fieller
+from coebl.evidence.checks import Bound, Largest, Near, Setting, Share, Sublinear, TimesLeast, fieller
 
 SETTING = Setting(3000, "gaussian")
 ALONE = MatchName("rps", "exp3", "exp3")
@@ -109,24 +109,33 @@ class TestExtremes:
 SAMPLE = SETTING.end(ALONE)
 
 
-@pytest.mark.parametrize(("weights", "contrast"), [((), [2.0, 4.0, 8.0]), ((0.5, -0.5), [1.0, 2.0, 4.0])])
-def test_a_difference_is_a_weighted_sum_by_seed(weights, contrast):
+def test_a_difference_is_tested_by_seed():
     numbers = np.array([[3.0, 5.0, 10.0], [1.0, 1.0, 2.0]])
-    found = Bound((SAMPLE, SAMPLE), 1.0, "above", weights).measure(numbers)
-    expected = scipy.stats.ttest_1samp(contrast, 1.0, alternative="greater").pvalue
-    assert found.mean == pytest.approx(np.mean(contrast))
+    found = Bound((SAMPLE, SAMPLE), 1.0, "above").measure(numbers)
+    expected = scipy.stats.ttest_1samp([2.0, 4.0, 8.0], 1.0, alternative="greater").pvalue
+    assert found.mean == pytest.approx(14 / 3)
     assert (found.p_for, found.p_against) == pytest.approx((expected, 1 - expected))
 
 
-class TestTimesLeast:
-    """R = (first - second) / 2 of each pair of samples."""
+@pytest.mark.parametrize("hits", [0, 3, 58, 60])
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_a_share_against_scipy(hits, side):
+    numbers = np.repeat([1.0, 0.0], [hits, 60 - hits])[None]
+    found = Share((SAMPLE,), 0.5, side).measure(numbers)
+    sides = ("greater", "less") if side == "above" else ("less", "greater")
+    expected = [scipy.stats.binomtest(hits, 60, 0.5, alternative=one).pvalue for one in sides]
+    assert (found.p_for, found.p_against) == pytest.approx(expected, rel=1e-9, abs=0)  # also below 1e-16
+    ends = scipy.stats.binomtest(hits, 60).proportion_ci(method="wilson")
+    assert (found.mean, found.low, found.high) == pytest.approx((hits / 60, ends.low, ends.high))
 
-    check = TimesLeast((SAMPLE,) * 6, 1.5, (0.5, -0.5))
+
+class TestTimesLeast:
+    check = TimesLeast((SAMPLE,) * 3, 1.5)
     ours = np.array([12.0, 14.0, 16.0, 15.0])
     others = (np.array([10.0, 12.0, 11.0, 13.0]), np.array([8.0, 9.0, 12.0, 10.0]))
 
     def numbers(self, ours):
-        return np.array([row for regret in (ours, *self.others) for row in (regret + 3, 3 - regret)])
+        return np.array([ours, *self.others])
 
     def p(self, ours, other, alternative):
         return scipy.stats.ttest_1samp(ours - 1.5 * other, 0, alternative=alternative).pvalue

@@ -23,7 +23,7 @@ from coebl.core.errors import InputError
 from coebl.core.frames import pl
 from coebl.core.text import number_text
 from coebl.engine.match import MatchName
-from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, one_sided_p, share_interval, t_quantile
+from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, share_interval, t_quantile, tail_p_values
 
 if TYPE_CHECKING:
     from coebl.study import Results
@@ -32,7 +32,6 @@ Side = Literal["above", "below"]
 
 _SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of a square root is 0.5, of a line 1
 TOLERANCE = 0.1  # the largest relative distance of a mean from its stated value
-_OTHER: dict[Side, Side] = {"above": "below", "below": "above"}
 
 
 # Samples: one number per seed
@@ -44,13 +43,13 @@ class Setting(NamedTuple):
     rounds: int
     noise: str
 
-    def end(self, pairing: MatchName) -> Sample:
-        """Return the last round of a match."""
-        return self.at(pairing, self.rounds)
+    def end(self, pairing: MatchName, both_seats: bool = False) -> Sample:
+        """Return the last round of a match, in one seat or in both."""
+        return Sample(self, pairing, self.rounds, self.rounds, both_seats)
 
     def at(self, pairing: MatchName, round: int) -> Sample:
         """Return one round of a match."""
-        return self.between(pairing, round, round)
+        return Sample(self, pairing, round, round)
 
     def between(self, pairing: MatchName, first: int, last: int) -> Sample:
         """Return the rounds of a match from the first to the last, both included."""
@@ -58,17 +57,29 @@ class Setting(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A number per seed: the mean of a metric over the recorded rounds of a match from the first to the last."""
+    """A number per seed: the mean of a metric over the recorded rounds of a match from the first to the last.
+
+    In both seats, it is half the difference to the match with exchanged seats: one player's loss is the other's gain.
+    """
 
     setting: Setting
     pairing: MatchName
     first: int
     last: int
+    both_seats: bool = False
+
+    @property
+    def parts(self) -> list[Sample]:
+        """The sample of each match: one, or two in both seats."""
+        game, row, column = self.pairing
+        pairings = [self.pairing, *([MatchName(game, column, row)] if self.both_seats else [])]
+        return [self._replace(pairing=pairing, both_seats=False) for pairing in pairings]
 
     def __str__(self) -> str:
+        words = f"{self.pairing}, both seats" if self.both_seats else str(self.pairing)
         if self.first < self.last:
-            return f"{self.pairing}, rounds {self.first} to {self.last}"
-        return str(self.pairing) if self.last == self.setting.rounds else f"{self.pairing}, round {self.last}"
+            return f"{words}, rounds {self.first} to {self.last}"
+        return words if self.last == self.setting.rounds else f"{words}, round {self.last}"
 
 
 class Missing(NamedTuple):
@@ -90,22 +101,24 @@ class Reader:
 
     def read(self, samples: Sequence[Sample], metric: str) -> Floats | list[Missing]:
         """Return the samples at the seeds that they share, sorted, (samples, seeds); or the missing data."""
-        by_seed: list[dict[int, float]] = []
+        by_seed: dict[Sample, dict[int, float]] = {}
         missing: list[Missing] = []
-        for sample in samples:
-            if sample.pairing not in self._present:
-                missing.append(Missing(sample.pairing, ""))
+        for part in (part for sample in samples for part in sample.parts):
+            if part.pairing not in self._present:
+                missing.append(Missing(part.pairing, ""))
                 continue
             try:
-                by_seed.append(self._numbers(sample, metric))
+                by_seed[part] = self._numbers(part, metric)
             except InputError as error:
-                missing.append(Missing(sample.pairing, f"{sample}: {str(error).rstrip('.')}"))
+                missing.append(Missing(part.pairing, f"{part}: {str(error).rstrip('.')}"))
         if missing:
             return missing
-        shared = sorted(set.intersection(*map(set, by_seed)))
+        shared = sorted(set.intersection(*map(set, by_seed.values())))
         if len(shared) < 2:
             return [Missing(samples[0].pairing, f"{samples[0]}: fewer than two seeds")]
-        return np.array([[numbers[seed] for seed in shared] for numbers in by_seed])
+        numbers = {part: np.array([of_seed[seed] for seed in shared]) for part, of_seed in by_seed.items()}
+        rows = ([numbers[part] for part in sample.parts] for sample in samples)
+        return np.array([row[0] if len(row) == 1 else (row[0] - row[1]) / 2 for row in rows])
 
     def _numbers(self, sample: Sample, metric: str) -> dict[int, float]:
         """Return the number of each seed; raise an InputError with the reason if there are none."""
@@ -174,10 +187,9 @@ class Check(ABC):
 
 @dataclass(frozen=True)
 class Bound(Check):
-    """The mean of a sample, of a difference by seed, or of a weighted sum by seed, is above or below a number."""
+    """The mean of a sample, or of its difference to others by seed, is above or below a number."""
 
     side: Side
-    weights: tuple[float, ...] = ()  # of the samples; by default 1 for the first and -1 for the others
 
     quantity = "the mean"
 
@@ -186,13 +198,17 @@ class Bound(Check):
 
     @property
     def words(self) -> tuple[str, str]:
-        difference = len(self.samples) > 1 and not self.weights
-        return self.quantity + " difference" * difference, f"{self.side} {number_text(self.threshold, 5)}"
+        quantity = self.quantity + " difference" * (len(self.samples) > 1)
+        return quantity, f"{self.side} {number_text(self.threshold, 5)}"
 
     def measure(self, numbers: Floats) -> Estimate:
-        contrast = weighted(self.weights, numbers) if self.weights else numbers[0] - numbers[1:].sum(axis=0)
-        p_for, p_against = (_p_value(contrast, self.threshold, side) for side in (self.side, _OTHER[self.side]))
-        return replace(mean_interval(contrast), p_for=p_for, p_against=p_against)
+        difference = numbers[0] - numbers[1:].sum(axis=0)
+        return self._tested(mean_interval(difference), *tail_p_values(difference, self.threshold))
+
+    def _tested(self, estimate: Estimate, above: float, below: float) -> Estimate:
+        """Return the estimate with the p values for and against the statement."""
+        p_for, p_against = (above, below) if self.side == "above" else (below, above)
+        return replace(estimate, p_for=p_for, p_against=p_against)
 
 
 @dataclass(frozen=True)
@@ -205,70 +221,49 @@ class Share(Bound):
     quantity = "the share"
 
     def measure(self, numbers: Floats) -> Estimate:
-        from scipy.special import bdtr
+        from scipy.special import bdtr, bdtrc
 
         n, hits = numbers.shape[1], int(numbers[0].sum())
-        p_values: dict[Side, float] = {
-            "above": 1 - float(bdtr(hits - 1, n, self.threshold)) if hits else 1.0,  # P(at least this many hits)
-            "below": float(bdtr(hits, n, self.threshold)),
-        }
-        return replace(share_interval(hits, n), p_for=p_values[self.side], p_against=p_values[_OTHER[self.side]])
+        at_least, at_most = float(bdtrc(hits - 1, n, self.threshold)), float(bdtr(hits, n, self.threshold))
+        return self._tested(share_interval(hits, n), at_least, at_most)
 
 
 @dataclass(frozen=True)
 class TimesLeast(Check):
-    """The mean of a first number is at most `threshold` times the least mean of the others.
+    """The mean of the first sample is at most `threshold` times the least mean of the others.
 
-    Each number is a weighted sum of as many samples as there are weights. The statement is true if it is true of every
-    other number. So the p value for it is the largest one of the comparisons; the p value against it is the smallest
-    one, with Bonferroni's correction. The measured number is the ratio to the least mean, with Fieller's interval, as
-    if the least had not been chosen.
+    The statement is true if it is true of every other sample. So the p value for it is the largest one of the
+    comparisons; the p value against it is the smallest one, with Bonferroni's correction. The measured number is the
+    ratio to the least mean, with Fieller's interval, as if the least had not been chosen.
     """
-
-    weights: tuple[float, ...]
 
     quantity = "the ratio to the least mean"
 
     def measure(self, numbers: Floats) -> Estimate:
-        first, *others = self._groups(numbers)
-        contrasts = [first - self.threshold * rival for rival in others]
+        first, *others = numbers
+        above, below = zip(*(tail_p_values(first - self.threshold * rival, 0) for rival in others), strict=True)
         least = min(others, key=lambda rival: float(rival.mean()))
-        return _ratio_estimate(
-            (_ratio(first.mean(), least.mean()), *fieller(first, least)),
-            len(first),
-            max(_p_value(contrast, 0, "below") for contrast in contrasts),
-            _bonferroni(_p_value(contrast, 0, "above") for contrast in contrasts),
-        )
-
-    def means(self, numbers: Floats) -> Floats:
-        return np.array([group.mean() for group in self._groups(numbers)])
-
-    def _groups(self, numbers: Floats) -> list[Floats]:
-        size = len(self.weights)
-        return [weighted(self.weights, numbers[start : start + size]) for start in range(0, len(numbers), size)]
+        ratios = _ratio(first.mean(), least.mean()), *fieller(first, least)
+        return Estimate(*ratios, math.nan, len(first), p_for=max(below), p_against=_bonferroni(above))
 
 
 @dataclass(frozen=True)
 class TimesMedian(Check):
     """No run has a number of more than `threshold` times the median of the runs.
 
-    The number is a weighted sum of the samples. The statement is only about these runs, so there is nothing to test:
-    its p values are 0 and 1.
+    The statement is only about these runs, so there is nothing to test: its p values are 0 and 1.
     """
-
-    weights: tuple[float, ...]
 
     quantity = "the largest by the median"
 
     def measure(self, numbers: Floats) -> Estimate:
         largest, median = self.means(numbers)
         ratio = _ratio(largest, max(0.0, median))
-        within = ratio <= self.threshold
-        return _ratio_estimate((ratio, math.nan, math.nan), numbers.shape[1], float(not within), float(within))
+        p_against = float(ratio <= self.threshold)
+        return Estimate(ratio, math.nan, math.nan, math.nan, numbers.shape[1], p_for=1 - p_against, p_against=p_against)
 
     def means(self, numbers: Floats) -> Floats:
-        runs = weighted(self.weights, numbers)
-        return np.array([runs.max(), np.median(runs)])
+        return np.array([numbers[0].max(), np.median(numbers[0])])
 
 
 @dataclass(frozen=True)
@@ -299,12 +294,13 @@ class Near(Check):
         sign = 1 if self.extreme == "largest" else -1  # the least is the largest of the negatives
         low, high = sorted(sign * self.threshold * (1 + change) for change in (-TOLERANCE, TOLERANCE))
 
-        def largest(side: Side, bound: float) -> float:
-            p_values = [_p_value(row, bound, side) for row in sign * numbers]
-            return _bonferroni(p_values) if side == "above" else max(p_values)
+        def largest(bound: float) -> tuple[float, float]:
+            """Return the p values for the largest mean above the bound, and below it."""
+            above, below = zip(*(tail_p_values(row, bound) for row in sign * numbers), strict=True)
+            return _bonferroni(above), max(below)
 
-        p_for = max(largest("above", low), largest("below", high))
-        p_against = min(1.0, 2 * min(largest("above", high), largest("below", low)))
+        (above_low, below_low), (above_high, below_high) = largest(low), largest(high)
+        p_for, p_against = max(above_low, below_high), min(1.0, 2 * min(above_high, below_low))
         return replace(mean_interval(numbers[self._chosen(numbers)]), p_for=p_for, p_against=p_against)
 
 
@@ -335,7 +331,7 @@ class Largest(Check):
 
     def measure(self, numbers: Floats) -> Estimate:
         def lead(ours: Floats, others: Floats) -> float:
-            return _bonferroni(max(_p_value(row - rival, 0, "above") for rival in others) for row in ours)
+            return _bonferroni([max(tail_p_values(row - rival, 0)[0] for rival in others) for row in ours])
 
         best, rival = self._chosen(numbers)
         first, others = numbers[: self.first], numbers[self.first :]
@@ -359,13 +355,13 @@ class Sublinear(Check):
     def measure(self, numbers: Floats) -> Estimate:
         late, early = numbers
         if not late.any():
-            return _ratio_estimate((0.0, 0.0, 0.0), len(late), 0.0, 1.0)
+            return Estimate(0.0, 0.0, 0.0, math.nan, len(late), p_for=0.0, p_against=1.0)
         stretch = self.samples[0].last / self.samples[1].last
         contrast = late - stretch**self.threshold * early
         ratios = _ratio(late.mean(), early.mean()), *fieller(late, early)
         exponent, low, high = (math.log(ratio, stretch) if ratio > 0 else -math.inf for ratio in ratios)
-        p_for, p_against = _p_value(contrast, 0, "below"), _p_value(contrast, 0, "above")
-        return _ratio_estimate((exponent, low, high), len(late), p_for, p_against)
+        p_against, p_for = tail_p_values(contrast, 0)
+        return Estimate(exponent, low, high, math.nan, len(late), p_for=p_for, p_against=p_against)
 
 
 def above(sample: Sample, threshold: float = 0, minus: Sample | None = None) -> Check:
@@ -378,15 +374,9 @@ def below(sample: Sample, threshold: float) -> Check:
     return Bound((sample,), threshold, "below")
 
 
-def _p_value(numbers: Floats, threshold: float, side: Side) -> float:
-    """Return the p value of the t test whose alternative is that the mean is on this side of the threshold."""
-    return one_sided_p(numbers, threshold, "greater" if side == "above" else "less")
-
-
-def _bonferroni(p_values: Iterable[float]) -> float:
+def _bonferroni(p_values: Sequence[float]) -> float:
     """Return the p value for the statement that at least one of these alternatives is true."""
-    listed = list(p_values)
-    return min(1.0, len(listed) * min(listed))
+    return min(1.0, len(p_values) * min(p_values))
 
 
 def fieller(late: Floats, early: Floats) -> tuple[float, float]:
@@ -405,13 +395,3 @@ def fieller(late: Floats, early: Floats) -> tuple[float, float]:
 def _ratio(numerator: float, denominator: float) -> float:
     """Return the ratio of two nonnegative numbers; infinity if the denominator is 0."""
     return float(numerator / denominator) if denominator else math.inf
-
-
-def _ratio_estimate(ends: tuple[float, float, float], n: int, p_for: float, p_against: float) -> Estimate:
-    return Estimate(*ends, math.nan, n, p_for=p_for, p_against=p_against)
-
-
-def weighted(weights: Sequence[float], numbers: Floats) -> Floats:
-    """Return the weighted sum of samples, (samples, seeds), by seed: (seeds,)."""
-    total: Floats = np.tensordot(np.array(weights), numbers, axes=1)
-    return total

@@ -160,7 +160,8 @@ class Claim:
 
     def needs(self, variant: Any) -> list[MatchName]:
         """Return the matches that the checks are about, each once."""
-        return list(dict.fromkeys(sample.pairing for check in self.checks(variant) for sample in check.samples))
+        samples = [sample for check in self.checks(variant) for sample in check.samples]
+        return list(dict.fromkeys(part.pairing for sample in samples for part in sample.parts))
 
 
 @dataclass(frozen=True)

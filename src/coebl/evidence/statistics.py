@@ -246,12 +246,15 @@ def one_sided_p(samples: ArrayLike, threshold: float, alternative: Literal["grea
     """
     if alternative not in ("greater", "less"):
         raise InputError(f'alternative is {shorten(alternative)}; accepted: "greater" or "less".')
-    numbers = _check_samples(samples)
+    above, below = tail_p_values(_check_samples(samples), _check_number("threshold", threshold))
+    return above if alternative == "greater" else below
+
+
+def tail_p_values(numbers: Floats, threshold: float) -> tuple[float, float]:
+    """Return the p values of the t tests whose alternatives are that the mean is above the threshold, and below it."""
     band = Band.of(numbers[None])
-    t = _t_statistic(band.mean, band.sd, band.seeds, _check_number("threshold", threshold))
-    if band.sd[0] == 0 and t[0] == 0:
-        return 1.0  # a mean on the threshold is not beyond it
-    return float(_t_below(-t if alternative == "greater" else t, len(numbers))[0])
+    above, below = _t_tests(band.mean, band.sd, band.seeds, threshold)
+    return float(above[0]), float(below[0])
 
 
 @overload
@@ -325,7 +328,7 @@ def equivalent(samples: ArrayLike, margin: float, level: float = LEVEL) -> Equiv
     if not (math.isfinite(_check_number("margin", margin)) and margin > 0):
         raise InputError(f"margin is {margin}; accepted: a number above 0.")
     numbers = _check_samples(samples)
-    p = max(one_sided_p(numbers, -margin, "greater"), one_sided_p(numbers, margin, "less"))
+    p = max(tail_p_values(numbers, -margin)[0], tail_p_values(numbers, margin)[1])
     return Equivalence(bool(p < 1 - level), p, float(margin), mean_interval(numbers, 2 * level - 1))
 
 
@@ -336,24 +339,23 @@ def t_quantile(probability: float, n: int) -> float:
     return float(stdtrit(n - 1, probability))
 
 
-def _two_sided_p(mean: Any, sd: Any, n: Any) -> Floats:
-    """Return the p value of the t test that a mean is zero."""
-    return 2 * _t_below(-np.abs(_t_statistic(mean, sd, n, 0.0)), n)
+def _t_tests(mean: Any, sd: Any, n: Any, threshold: float = 0.0) -> tuple[Floats, Floats]:
+    """Return the p values of the t tests that each mean is above the threshold, and below it.
 
-
-def _t_statistic(mean: Any, sd: Any, n: Any, threshold: float) -> Floats:
-    """Return the statistic of each mean; 0 or infinite for equal samples."""
-    distance = mean - threshold
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t: Floats = np.where((sd == 0) & (distance == 0), 0.0, distance / (sd / np.sqrt(n)))
-    return t
-
-
-def _t_below(t: Floats, n: Any) -> Floats:
-    """Return the probability that Student's t of n samples is below t."""
+    Equal samples have p = 0 on their side of the threshold, else 1.
+    """
     from scipy.special import stdtr
 
-    p: Floats = np.where(np.isinf(t), t > 0, stdtr(np.maximum(n - 1, 1), t))
+    distance, freedom = mean - threshold, np.maximum(n - 1, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = distance / (sd / np.sqrt(n))
+    above = np.where(sd == 0, distance <= 0, stdtr(freedom, -t))
+    return above, np.where(sd == 0, distance >= 0, stdtr(freedom, t))
+
+
+def _two_sided_p(mean: Any, sd: Any, n: Any) -> Floats:
+    """Return the p value of the t test that a mean is zero."""
+    p: Floats = np.minimum(1.0, 2 * np.minimum(*_t_tests(mean, sd, n)))
     return p
 
 

@@ -26,7 +26,6 @@ from coebl.evidence.judge import AimResult, AimRow, CheckResult, Claim, Outcome,
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
 
-_HALVES = (0.5, -0.5)  # of two matches with exchanged seats: one player's loss is the other's gain
 MISSING = "missing"  # the outcome of a row without data
 
 # The names of the three outcomes of a check.
@@ -52,13 +51,9 @@ class Trial:
         """All pairs of a game and an opponent."""
         return [(game, opponent) for game in self.games for opponent in self.opponents]
 
-    def end(self, game: str, row: str, column: str) -> Sample:
-        """Return the last round of a match."""
-        return self.games[game].end(MatchName(game, row, column))
-
-    def both(self, game: str, first: str, second: str) -> tuple[Sample, ...]:
-        """Return the last rounds of a match and of the match with exchanged seats."""
-        return self.end(game, first, second), self.end(game, second, first)
+    def end(self, game: str, learner: str, opponent: str) -> Sample:
+        """Return the last round of a learner against an opponent in both seats, or against itself."""
+        return self.games[game].end(MatchName(game, learner, opponent), both_seats=learner != opponent)
 
 
 def claim_of(statement: Statement) -> Claim:
@@ -181,8 +176,8 @@ class HeadToHead(StatementAim):
     has_means = False
 
     def checks(self) -> list[Check]:
-        us, both = self.trial.subject, self.trial.both
-        return [Bound(both(game, rival, us), 0.0, "above", _HALVES) for game, rival in self.trial.pairs]
+        us, end = self.trial.subject, self.trial.end
+        return [Bound((end(game, rival, us),), 0.0, "above") for game, rival in self.trial.pairs]
 
     def unit(self, game: str) -> float:
         return self.trial.games[game].rounds * self.trial.widths[game]
@@ -206,12 +201,11 @@ class AgainstBestResponse(StatementAim):
     failure = miss = "ratio above the limit"  # by the ratios, not by their tests
 
     def checks(self) -> list[Check]:
-        learners = (self.trial.subject, *self.trial.opponents)
-        samples = {
-            game: tuple(end for learner in learners for end in self.trial.both(game, learner, YARDSTICK))
+        learners, end = (self.trial.subject, *self.trial.opponents), self.trial.end
+        return [
+            TimesLeast(tuple(end(game, learner, YARDSTICK) for learner in learners), self.statement.ratio)
             for game in self.trial.games
-        }
-        return [TimesLeast(of_game, self.statement.ratio, _HALVES) for of_game in samples.values()]
+        ]
 
     def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         rows = []
@@ -249,8 +243,8 @@ class SingleRuns(AgainstBestResponse):
     """No run of the subject has a regret against a best response above a multiple of the median of its game."""
 
     def checks(self) -> list[Check]:
-        us, both = self.trial.subject, self.trial.both
-        return [TimesMedian(both(game, us, YARDSTICK), self.statement.ratio, _HALVES) for game in self.trial.games]
+        us, end = self.trial.subject, self.trial.end
+        return [TimesMedian((end(game, us, YARDSTICK),), self.statement.ratio) for game in self.trial.games]
 
     def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         return [
@@ -277,10 +271,7 @@ class SelfPlay(StatementAim):
 
     def checks(self) -> list[Check]:
         us, end = self.trial.subject, self.trial.end
-        return [
-            Bound((end(game, us, us), end(game, rival, rival)), 0.0, "below", (1.0, -1.0))
-            for game, rival in self.trial.pairs
-        ]
+        return [Bound((end(game, us, us), end(game, rival, rival)), 0.0, "below") for game, rival in self.trial.pairs]
 
     def unit(self, game: str) -> float:
         return self.trial.widths[game]
