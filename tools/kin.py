@@ -21,7 +21,7 @@ from coebl.core.text import number_text
 from coebl.evidence.judge import outcome_word
 from coebl.naming import learner_titles
 from coebl.tournament.outcome import FOLDER
-from coebl.tournament.statements import MISSING, WORDS
+from coebl.tournament.statements import MISSING, HeadToHead
 from coebl.tournament.suite import read_suite
 from tools.templates import read_json, render
 
@@ -96,7 +96,7 @@ class Published:
         above = sum(row["outcome"] == "above" for row in settled)
         lacking = any(row["outcome"] == MISSING for row in (*duels, *settled, regret))
         return {
-            "duels": "/".join(str(outcomes[word]) for word in WORDS["head-to-head"].values()),
+            "duels": "/".join(str(outcomes[word]) for word in HeadToHead.words.values()),
             "regret": regret,
             "least": least,
             "above": above,

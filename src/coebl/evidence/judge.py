@@ -114,16 +114,6 @@ class AimRow:
         plain |= {"p_for": found.p_for_holm, "p_against": found.p_against_holm}
         return plain | dict(zip(("subject_mean", "opponent_mean"), self.means, strict=True))
 
-    def rounded(self) -> AimRow:
-        """Return the row with six digits, for committed files: without the noise of the last bit."""
-
-        def six(number: float) -> float:
-            return float(f"{number:.6g}")
-
-        numbers: dict[str, Any] = {key: six(x) for key, x in vars(self.estimate).items() if isinstance(x, float)}
-        estimate, (ours, theirs) = replace(self.estimate, **numbers), map(six, self.means)
-        return replace(self, estimate=estimate, relative=six(self.relative), means=(ours, theirs))
-
 
 @dataclass(frozen=True)
 class AimResult:
@@ -145,6 +135,11 @@ class AimResult:
     def word(self) -> str:
         """Reached, missed or open."""
         return {True: "reached", False: "missed", None: "open"}[self.reached]
+
+    @property
+    def all_rows(self) -> list[AimRow]:
+        """The checks, then the tests over all games."""
+        return [*self.rows, *self.overall]
 
 
 @dataclass(frozen=True)
@@ -355,24 +350,15 @@ def _measured(verdict: Verdict) -> str:
 
 
 def _interval_text(estimate: Estimate) -> str:
-    return "" if math.isnan(estimate.mean) else " ".join(_numbers(estimate))
-
-
-def _numbers(estimate: Estimate) -> tuple[str, str]:
-    return number_text(estimate.mean), f"[{number_text(estimate.low)}, {number_text(estimate.high)}]"
+    return "" if math.isnan(estimate.mean) else str(estimate)
 
 
 # Claims with an aim
 
 
-def _aim(verdict: Verdict) -> AimResult:
-    assert verdict.aim is not None, "this claim has no aim"
-    return verdict.aim
-
-
 def aim_rows(verdicts: Iterable[Verdict]) -> list[list[str]]:
     """Return the results, a row per claim under `AIM_HEADER`."""
-    return [[verdict.id, verdict.text, _aim(verdict).word, _aim(verdict).said] for verdict in verdicts]
+    return [[verdict.id, verdict.text, aim.word, aim.said] for verdict in verdicts if (aim := verdict.aim)]
 
 
 def aim_paragraphs(verdicts: Iterable[Verdict]) -> list[str]:
@@ -382,9 +368,11 @@ def aim_paragraphs(verdicts: Iterable[Verdict]) -> list[str]:
 
 def aim_failures(verdict: Verdict) -> list[str]:
     """Return the worst rows on which the aim is missed, a line each, for a terminal."""
-    aim = _aim(verdict)
+    aim = verdict.aim
+    if aim is None:
+        return []
     lines = [
-        printable(f"  ({verdict.id}) {aim.failure}: {row.game}, {row.opponent}, {' '.join(_numbers(row.estimate))}")
+        printable(f"  ({verdict.id}) {aim.failure}: {row.game}, {row.opponent}, {row.estimate}")
         for row in aim.failing[:_MOST_FAILURES]
     ]
     more = len(aim.failing) - len(lines)
@@ -399,8 +387,9 @@ def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[
         parts.append(f"## {variant}\n\n{_markdown_table([AIM_HEADER, *aim_rows(of_variant)])}")
         for verdict in of_variant:
             rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]
-            for row in (*_aim(verdict).rows, *_aim(verdict).overall):
+            for row in verdict.aim.all_rows if verdict.aim else ():
                 opponent, word = f"`{row.opponent}`" * bool(row.opponent), outcome_word(row.outcome)
-                rows.append([f"`{row.game}`", opponent, word, *_numbers(row.estimate), str(row.estimate.n)])
+                mean, _, interval = str(row.estimate).partition(" ")
+                rows.append([f"`{row.game}`", opponent, word, mean, interval, str(row.estimate.n)])
             parts.append(f"### ({verdict.id}) {verdict.text}\n\n{computed[verdict.id]}\n\n{_markdown_table(rows)}")
     return "\n".join([*parts, AIM_LEGEND]) + "\n"

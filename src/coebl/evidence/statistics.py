@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 from coebl.core.frames import pl
+from coebl.core.text import number_text
 
 Method = Literal["student", "bootstrap", "wilson"]
 
@@ -65,7 +66,8 @@ class Estimate:
         return self.low <= number <= self.high
 
     def __str__(self) -> str:
-        return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}]"
+        mean, low, high = map(number_text, (self.mean, self.low, self.high))
+        return f"{mean} [{low}, {high}]"
 
 
 @dataclass(frozen=True)

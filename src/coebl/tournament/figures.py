@@ -122,8 +122,7 @@ def plot_trial(
     with drawing(2.9 + sum(shares), 1.9 + 0.17 * len(trial.games)) as figure:
         panels = figure.subplots(1, len(shares), width_ratios=shares, sharey=True, squeeze=False)[0]
         for ax, statement, verdict in zip(panels, statements, verdicts, strict=True):
-            rows = [row.rounded() for row in verdict.aim.rows] if verdict.aim else []
-            _PANELS[statement.kind][1](ax, statement, rows, trial, titles)
+            _PANELS[statement.kind][1](ax, statement, verdict.aim.rows if verdict.aim else [], trial, titles)
             ax.spines[:].set_visible(False)
             ax.tick_params(length=0)
             if statement.kind != "head-to-head":

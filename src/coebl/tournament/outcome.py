@@ -15,9 +15,18 @@ from coebl.core.errors import printable
 from coebl.core.files import make_folder, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.core.specs import without_folder
-from coebl.core.text import csv_text, finite, with_minus
+from coebl.core.text import csv_text, few_digits, finite, with_minus
 from coebl.evidence.checks import Setting
-from coebl.evidence.judge import AIM_HEADER, AIM_LEGEND, Verdict, aim_paragraphs, aim_rows, aims_as_markdown, judge
+from coebl.evidence.judge import (
+    AIM_HEADER,
+    AIM_LEGEND,
+    AimRow,
+    Verdict,
+    aim_paragraphs,
+    aim_rows,
+    aims_as_markdown,
+    judge,
+)
 from coebl.evidence.pairwise import ALL_GAMES, Pairing
 from coebl.evidence.statistics import Estimate
 from coebl.games import parse_game
@@ -357,7 +366,7 @@ def write_trials(
         {"subject": verdict.variant, "statement": verdict.id, **row.as_dict()}
         for verdict in everything
         if verdict.aim
-        for row in (*verdict.aim.rows, *verdict.aim.overall)
+        for row in verdict.aim.all_rows
     ]
     write_table(rows, target / "verdicts", folder)
     computed = {statement.id: statement.computed for statement in suite.statements}
@@ -376,18 +385,25 @@ def write_trials(
 
 
 def _trial(suite: Suite, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    statements = {}
-    for statement, verdict in zip(suite.statements, verdicts, strict=True):
-        aim = verdict.aim
-        assert aim is not None
-        kept = ("reached", "word", "said", "missed", "allowed", "total", "counts")
-        tables = {"failing": aim.failing, "rows": aim.rows, "overall": aim.overall}
-        statements[statement.id] = {
+    kept = ("reached", "word", "said", "missed", "allowed", "total", "counts")
+    statements = {
+        statement.id: {
             **statement.model_dump(),
             **{key: getattr(aim, key) for key in kept},
             "on_reported": aim.reported,
-            **{key: [row.rounded().as_dict() for row in rows] for key, rows in tables.items()},
+            "failing": [_six_digits(row) for row in aim.failing],
+            "rows": [_six_digits(row) for row in aim.rows],
+            "overall": [_six_digits(row) for row in aim.overall],
         }
+        for statement, verdict in zip(suite.statements, verdicts, strict=True)
+        if (aim := verdict.aim)
+    }
     games = {game: {"rounds": one.rounds, "width": trial.widths[game]} for game, one in trial.games.items()}
     labels = {"subject": trial.subject, "opponents": list(trial.opponents), "games": games}
     return labels | {"statements": statements}
+
+
+def _six_digits(row: AimRow) -> dict[str, Any]:
+    """Return plain values for committed files: without the noise of the last bit."""
+    values = row.as_dict().items()
+    return {key: few_digits(value, 6) if isinstance(value, float) else value for key, value in values}

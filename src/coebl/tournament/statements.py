@@ -27,14 +27,7 @@ from coebl.evidence.pairwise import ALL_GAMES
 from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
 
 MISSING = "missing"  # the outcome of a row without data
-
-# The names of the three outcomes of a check.
-WORDS: dict[StatementKind, dict[Outcome, str]] = {
-    "head-to-head": {"holds": "ahead", "not significant": "level", "fails": "behind"},
-    "best-response": {"holds": "within", "not significant": "undecided", "fails": "beyond"},
-    "self-play": {"holds": "below", "not significant": "level", "fails": "above"},
-    "single-runs": {"holds": "within", "not significant": "undecided", "fails": "beyond"},
-}
+Words = Mapping[Outcome, str]
 
 
 @dataclass(frozen=True)
@@ -75,11 +68,9 @@ class StatementAim(ABC):
     statement: Statement
     trial: Trial
 
+    words: ClassVar[Words]  # the names of the outcomes of a check
     side: ClassVar[Side]  # the side of 0 on which numbers support the statement
     failure: ClassVar[str]  # the word for a row on which the aim is missed
-    miss: ClassVar[str]  # the count of the rows, or games, on which it is missed
-    per_game: ClassVar[bool] = False  # True if games are counted, not rows
-    has_means: ClassVar[bool] = True  # True if a row has the means that are compared
 
     @abstractmethod
     def checks(self) -> list[Check]:
@@ -100,24 +91,24 @@ class StatementAim(ABC):
     def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         """Return the checks as a table."""
         return [
-            self.row(game, opponent, result, self.unit(game), result.means if self.has_means else ())
+            self.row(game, opponent, result, result.means, self.unit(game))
             for (game, opponent), result in zip(self.trial.pairs, results, strict=True)
         ]
 
     def row(
-        self, game: str, opponent: str, result: CheckResult, unit: float = 1.0, means: Sequence[float] = ()
+        self, game: str, opponent: str, result: CheckResult, means: Sequence[float] = (), unit: float = 1.0
     ) -> AimRow:
-        """Return a row of the table, with the means of the subject and of the opponent if there are any."""
-        outcome = WORDS[self.statement.kind].get(result.verdict, MISSING)
-        ours, theirs = means or (math.nan, math.nan)
+        """Return a row of the table, with the means of the subject and of the opponent if these are compared."""
+        ours, theirs = means if len(means) == 2 else (math.nan, math.nan)
+        outcome = self.words.get(result.verdict, MISSING)
         return AimRow(game, opponent, outcome, result.estimate, result.estimate.mean / unit, (ours, theirs))
 
     def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
         """Count the rows, or games, on which the aim is missed, and test over all games."""
         rows = self.rows(results)
         counts, failing = self.counts(rows), self.failing(rows)
-        total = len(self.trial.games) if self.per_game else len(rows)
-        missed, allowed = counts.get(self.miss, len(failing)), self.statement.allowed(total)
+        missed, total = self.cases(failing), self.cases(rows)
+        allowed = self.statement.allowed(total)
         too_far = missed > allowed or bool(counts.get("too far"))
         aim = AimResult(
             missed=missed,
@@ -134,10 +125,13 @@ class StatementAim(ABC):
         missing = f" Without data: {counts[MISSING]} of {total}." if counts[MISSING] else ""
         return replace(aim, said=self.sentence(aim) + missing)
 
+    def cases(self, rows: Sequence[AimRow]) -> int:
+        """Return the number of cases that these rows are about."""
+        return len(rows)
+
     def failing(self, rows: Sequence[AimRow]) -> list[AimRow]:
         """Return the rows on which the aim is missed, the worst first."""
-        failing = WORDS[self.statement.kind]["fails"]
-        return sorted((row for row in rows if row.outcome == failing), key=lambda row: -abs(row.relative))
+        return sorted((row for row in rows if row.outcome == self.words["fails"]), key=lambda row: -abs(row.relative))
 
     def by_opponent(self, rows: Sequence[AimRow]) -> dict[str, list[float]]:
         """Return the numbers that are tested over all games, one per game."""
@@ -160,7 +154,7 @@ class StatementAim(ABC):
     def outcomes(self, rows: Sequence[AimRow]) -> dict[str, int]:
         """Return the number of rows with each outcome."""
         counts = Counter(row.outcome for row in rows)
-        return {word: counts[word] for word in (*WORDS[self.statement.kind].values(), MISSING)}
+        return {word: counts[word] for word in (*self.words.values(), MISSING)}
 
     def overall_words(self, result: AimResult) -> str:
         """Return a sentence on the tests over all games: "Over all games by opponent, ahead: 8, undecided: 2."."""
@@ -171,9 +165,9 @@ class StatementAim(ABC):
 class HeadToHead(StatementAim):
     """The subject is ahead of each opponent, or not behind."""
 
+    words: ClassVar[Words] = {"holds": "ahead", "not significant": "level", "fails": "behind"}
     side = "above"
-    failure = miss = "behind"
-    has_means = False
+    failure = "behind"
 
     def checks(self) -> list[Check]:
         us, end = self.trial.subject, self.trial.end
@@ -197,8 +191,9 @@ class HeadToHead(StatementAim):
 class AgainstBestResponse(StatementAim):
     """The regret of the subject against a best response is at most a ratio of the least of its opponents'."""
 
+    words: ClassVar[Words] = {"holds": "within", "not significant": "undecided", "fails": "beyond"}
     side = "below"
-    failure = miss = "ratio above the limit"  # by the ratios, not by their tests
+    failure = "ratio above the limit"  # by the ratios, not by their tests
 
     def checks(self) -> list[Check]:
         learners, end = (self.trial.subject, *self.trial.opponents), self.trial.end
@@ -212,7 +207,7 @@ class AgainstBestResponse(StatementAim):
         for game, result in zip(self.trial.games, results, strict=True):
             ours, *others = result.means or [math.nan] * (1 + len(self.trial.opponents))
             opponent, least = min(zip(self.trial.opponents, others, strict=True), key=lambda pair: pair[1])
-            rows.append(self.row(game, opponent, result, means=(ours, least)))
+            rows.append(self.row(game, opponent, result, (ours, least)))
         return rows
 
     def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
@@ -248,7 +243,7 @@ class SingleRuns(AgainstBestResponse):
 
     def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         return [
-            self.row(game, self.trial.subject, result, means=result.means)
+            self.row(game, self.trial.subject, result, result.means)
             for game, result in zip(self.trial.games, results, strict=True)
         ]
 
@@ -264,10 +259,9 @@ class SingleRuns(AgainstBestResponse):
 class SelfPlay(StatementAim):
     """The subject in self-play is no more exploitable than any opponent in self-play."""
 
+    words: ClassVar[Words] = {"holds": "below", "not significant": "level", "fails": "above"}
     side = "below"
     failure = "exploitability above"
-    miss = "not least"
-    per_game = True
 
     def checks(self) -> list[Check]:
         us, end = self.trial.subject, self.trial.end
@@ -275,6 +269,9 @@ class SelfPlay(StatementAim):
 
     def unit(self, game: str) -> float:
         return self.trial.widths[game]
+
+    def cases(self, rows: Sequence[AimRow]) -> int:
+        return len({row.game for row in rows})
 
     def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
         by_game = {game: [row for row in rows if row.game == game] for game in self.trial.games}
