@@ -24,7 +24,7 @@ from coebl.engine.until import Until
 from coebl.games import AnyGame, Noise, TensorGame, parse_game
 from coebl.games.registry import GameLike
 from coebl.learners import Learner
-from coebl.metrics import Block, Metric, metric_class, parse_metrics
+from coebl.metrics import Block, Metric, all_metrics, parse_metrics
 from coebl.search import Pairs, Search
 
 Record = Literal["all", "log", "last"] | int  # the recorded rounds; an int k: every k-th
@@ -35,6 +35,7 @@ _REPORTS = 200  # of the progress of a search
 MOST_SEEDS = 10**6
 
 DEFAULT_METRICS = ("regret", "pseudo_regret", "exploitability")
+_GENERAL_SUM_METRICS = ("nash_conv", "swap_regret", "welfare")
 
 
 def simulate(
@@ -127,8 +128,7 @@ def default_metrics(game: AnyGame) -> list[str]:
     """
     if not isinstance(game, TensorGame):
         return list(DEFAULT_METRICS)
-    seats = range(1, 1 + len(game.seats))
-    return ["nash_conv", *(metric_class(f"swap_regret:{seat}").name for seat in seats), "welfare"]
+    return [metric.name for metric in all_metrics(game, _GENERAL_SUM_METRICS)]
 
 
 def _check_record(record: Record | None, match: Match, until: Until | None, keep: Collection[Keep]) -> Record:

@@ -133,7 +133,7 @@ class Metric:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "meaning" not in vars(cls) and cls.__doc__:
-            cls.meaning = " ".join(cleandoc(cls.__doc__ or "").partition("\n\n")[0].split())
+            cls.meaning = " ".join(cleandoc(cls.__doc__).partition("\n\n")[0].split())
 
     def __init__(self, game: AnyGame, runs: int) -> None:
         if reason := self.reason_undefined(game):
@@ -340,12 +340,20 @@ def contiguous(array: Floats) -> Floats:
     return np.ascontiguousarray(array, like=array)
 
 
-class Blocks:
-    """A check that a metric receives each block of a batch once and in order."""
+class RunningSum:
+    """A sum over all rounds so far, carried from block to block, for a batch of this many runs.
+
+    >>> rewards = np.array([[1.0], [2.0], [4.0]])  # three rounds of one run
+    >>> from coebl import Game
+    >>> add_up = RunningSum(runs=1)
+    >>> add_up(Block(Game([[1.0]]), 1, [], [], [rewards]), rewards).ravel()
+    array([1., 3., 7.])
+    """
 
     def __init__(self, runs: int) -> None:
         self._runs = runs
         self._round = 1  # the first round of the next block
+        self._total: Floats | None = None  # (1, runs, ...)
 
     def check(self, block: Block) -> None:
         """Reject a block that is not the next one."""
@@ -357,21 +365,6 @@ class Blocks:
         if block.runs != self._runs:
             raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, which the metric was made for.")
         self._round += block.rounds
-
-
-class RunningSum(Blocks):
-    """A sum over all rounds so far, carried from block to block, for a batch of this many runs.
-
-    >>> rewards = np.array([[1.0], [2.0], [4.0]])  # three rounds of one run
-    >>> from coebl import Game
-    >>> add_up = RunningSum(runs=1)
-    >>> add_up(Block(Game([[1.0]]), 1, [], [], [rewards]), rewards).ravel()
-    array([1., 3., 7.])
-    """
-
-    def __init__(self, runs: int) -> None:
-        super().__init__(runs)
-        self._total: Floats | None = None  # (1, runs, ...)
 
     def __call__(self, block: Block, terms: Floats) -> Floats:
         """Return the sums of terms, (rounds, runs, ...), up to each round of the block."""

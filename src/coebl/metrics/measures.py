@@ -8,14 +8,14 @@ seat, a_t is its action and b_t the joint action of the others.
 from __future__ import annotations
 
 from math import inf, log
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from coebl.backend import Backend
 from coebl.core.arrays import Floats
 from coebl.games import AnyGame
-from coebl.metrics.base import Block, Blocks, Mean, Metric, RunningSum, Total, contiguous
+from coebl.metrics.base import Block, Mean, Metric, RunningSum, Total, contiguous
 from coebl.metrics.registry import METRICS
 
 _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.equilibria
@@ -231,7 +231,7 @@ class ExternalRegret(Metric):
     definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
     in_payoffs = True
     cumulative = True
-    seat = 0
+    seat: ClassVar[int] = 0
     by_seat = True
 
     def __init__(self, game: AnyGame, runs: int) -> None:
@@ -239,9 +239,8 @@ class ExternalRegret(Metric):
         self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
 
     def __call__(self, block: Block) -> Floats:
-        seat = self.seat or 0
-        best: Floats = self._hindsight(block, block.outcomes.hindsight(seat)).max(axis=-1)
-        return best - self._earned(block, block.outcomes.earned_by(seat))
+        best: Floats = self._hindsight(block, block.outcomes.hindsight(self.seat)).max(axis=-1)
+        return best - self._earned(block, block.outcomes.earned_by(self.seat))
 
 
 @METRICS.add("column_external_regret")
@@ -269,19 +268,18 @@ class SwapRegret(Metric):
     in_payoffs = True
     cumulative = True
     bounds = (0, inf)
-    seat = 0
+    seat: ClassVar[int] = 0
     by_seat = True
 
     def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
-        self._blocks = Blocks(runs)
+        self._order = RunningSum(runs)  # only checks that no block is missing
         self._sums: Any = None  # (runs, m, m): what each action would have earned, by the action that was played
         self._gains: Any = None  # (runs, m): the gain of the best swap of each action
 
     def __call__(self, block: Block) -> Floats:
-        self._blocks.check(block)
-        seat = self.seat or 0
-        hindsight, actions = block.outcomes.hindsight(seat), block.actions[seat]
+        self._order.check(block)
+        hindsight, actions = block.outcomes.hindsight(self.seat), block.actions[self.seat]
         if self._sums is None:
             m = hindsight.shape[-1]
             self._sums = np.zeros((self.runs, m, m), like=block.reward)
@@ -305,11 +303,11 @@ class Payoff(Mean):
     definition = "mean over the rounds of x_t' A y_t"
     better = "higher"
     in_payoffs = True
-    seat = 0
+    seat: ClassVar[int] = 0
     by_seat = True
 
     def terms(self, block: Block) -> Floats:
-        return block.outcomes.expected_by(self.seat or 0)
+        return block.outcomes.expected_by(self.seat)
 
 
 @METRICS.add("welfare")

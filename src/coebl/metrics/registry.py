@@ -92,8 +92,8 @@ def registered_metric(name: str) -> type[Metric] | None:
     return None
 
 
-def all_metrics(game: AnyGame | None = None) -> list[type[Metric]]:
-    """Return the classes of all registered metrics, in the order of their registration.
+def all_metrics(game: AnyGame | None = None, names: Iterable[str] | None = None) -> list[type[Metric]]:
+    """Return the classes of the metrics of these names, by default of all that are registered.
 
     For a game that is not zero-sum, metrics about one seat are listed for each of its seats.
 
@@ -101,5 +101,5 @@ def all_metrics(game: AnyGame | None = None) -> list[type[Metric]]:
     ['regret', 'pseudo_regret']
     """
     seats = range(1, 1 + (len(game.seats) if isinstance(game, TensorGame) else 1))
-    metrics = map(metric_class, METRICS.names)
+    metrics = map(metric_class, METRICS.names if names is None else names)
     return [metric.of_seat(number) for metric in metrics for number in (seats if metric.by_seat else (1,))]

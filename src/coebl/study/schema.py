@@ -29,7 +29,7 @@ from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, TensorGam
 from coebl.games.game import NamedGame
 from coebl.games.registry import default_noise
 from coebl.learners import LEARNERS, Learner, parse_learner
-from coebl.metrics import METRICS, Metric, metric_class, registered_metric
+from coebl.metrics import METRICS, Metric, all_metrics, metric_class, registered_metric
 from coebl.search import Search
 from coebl.study.cell import Cell, is_file
 from coebl.study.cell_file import RESERVED
@@ -407,7 +407,8 @@ class Build:
         if isinstance(game, TensorGame) and "metrics" not in self._table:
             metrics = [((), name) for name in _GENERAL_SUM_METRICS]
         for place, name in metrics:
-            for metric in _by_seat(METRICS.names if name == "all" else [name], game):
+            named = all_metrics(game, None if name == "all" else [name])
+            for metric in [name] if split_spec(name).file else [kind.name for kind in named]:
                 if (key, metric) not in self._reasons:  # checking whether an equilibrium is unique takes time
                     self._reasons[key, metric] = metric_class(metric).reason_undefined(game)
                 reason = self._reasons[key, metric]
@@ -590,16 +591,6 @@ def one_among(one: str, other: str, seat: int, seats: int) -> Players:
     ('exp3', 'ucb', 'exp3')
     """
     return (other,) * seat + (one,) + (other,) * (seats - seat - 1)
-
-
-def _by_seat(metrics: Iterable[str], game: AnyGame) -> Iterator[str]:
-    """Yield the names of metrics; a metric about one seat is named for each seat of a game that is not zero-sum."""
-    for name in metrics:
-        metric = metric_class(name)
-        if isinstance(game, TensorGame) and metric.by_seat and not split_spec(name).file:
-            yield from (metric.of_seat(seat).name for seat in range(1, 1 + len(game.seats)))
-        else:
-            yield name
 
 
 def _order(metric: str, places: Mapping[str, int]) -> tuple[int, str, int]:
