@@ -486,7 +486,7 @@ def test_save_and_load_take_the_same_time_after_a_million_rounds(tmp_path):
     random = np.random.default_rng(1)
     for t in range(KEPT + 1):
         player._records.add(Outcome(t, 0, t % 6, t % 8, random.normal(), 1 / random.uniform(1, 9), True))
-    player._issued, player._records.outcomes = 10**6, 10**6
+    player._round, player._records.outcomes = 10**6 + 1, 10**6
     seconds = []
     for _ in range(5):
         started = time.perf_counter()

@@ -58,7 +58,6 @@ class GenomePlayer(Contestant):
         super().__init__(learner, Bits(self.genes), self.genes, horizon, seed)
         self.payoff_range, self.noise = check_scale(payoff_range), check_noise(noise)
         self._units = Units(self.payoff_range, self.noise)
-        self._round = 1
         self._genome: Ints | None = None  # (genes,), of this round if it was asked for
         self._seated = self._seat_learner()
 
@@ -70,15 +69,12 @@ class GenomePlayer(Contestant):
     @property
     def policy(self) -> Floats:
         """The probability of a 1 for each gene in this round: (genes,)."""
-        if self._policy is None:
-            self._policy = self._seated.next_policy(self._round)
-        return self._policy.copy()
+        return self._next_policy().copy()
 
     def act(self) -> Ints:
         """Return the genome to play in this round, (genes,), the same until `observe` is called."""
         if self._genome is None:
-            self._seated.policies[0, 0] = self.policy
-            self._genome = self._seated.draw(0)[0]
+            self._genome = self._draw(self._next_policy())
         return np.array(self._genome)
 
     def observe(self, *, reward: float, opponent: ArrayLike | None = None) -> None:

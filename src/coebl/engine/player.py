@@ -105,7 +105,7 @@ class Player(Contestant):
     def reset(self) -> None:
         """Forget everything and begin again, with the same seed."""
         with self._lock:
-            self._issued = 0  # rounds that had a ticket
+            self._round = 1
             self._learned = 0  # outcomes that the learner has learned from
             self._restarts = 0
             self._open: dict[int, Ticket] = {}  # by round
@@ -124,7 +124,7 @@ class Player(Contestant):
     def round(self) -> int:
         """The current round, counted from 1: that of act()'s open ticket, or else of the next ticket."""
         current = self._current
-        return self._issued + 1 if current is None else current.round
+        return self._round if current is None else current.round
 
     @property
     def policy(self) -> Floats:
@@ -144,23 +144,20 @@ class Player(Contestant):
         with self._lock:
             return tuple(self._warned.values())
 
-    def _next_policy(self) -> Floats:
-        if self._policy is None:
-            self._policy = self._seated.next_policy(self._issued + 1)
-        return self._policy
-
     def _issue(self, action: int | None = None) -> Ticket:
         """Begin the next round with an action, which is drawn by default."""
         policy = self._next_policy()
-        if action is None:
-            self._seated.policies[0, 0] = policy
-            action = int(self._seated.draw(0)[0])
-        self._issued += 1
+        ticket = self._make_ticket(self._round, int(self._draw(policy)) if action is None else action, policy)
+        self._round += 1
         self._policy = None
-        ticket = Ticket(action, self._issued, policy, None if self.labels.own is None else self.labels.own[action])
-        self._open[ticket.round] = ticket
         if len(self._open) > _MOST_OPEN:
             self._close(next(iter(self._open.values())))
+        return ticket
+
+    def _make_ticket(self, round: int, action: int, policy: Floats) -> Ticket:
+        """Return a ticket, which is open from now on."""
+        ticket = Ticket(action, round, policy, None if self.labels.own is None else self.labels.own[action])
+        self._open[round] = ticket
         return ticket
 
     def act(self) -> Ticket:
@@ -424,7 +421,7 @@ class Player(Contestant):
             **({"opponents": self.opponents} if self.opponents else {}),
             "payoff_range": self.payoff_range,
             "noise": self.noise,
-            "issued": self._issued,
+            "issued": self._round - 1,
             "learned": self._learned,
             "restarts": self._restarts,
             "units": [*self._units.payoff_range, self._units.noise],
@@ -452,8 +449,10 @@ class Player(Contestant):
 
     def _restore(self, saved: Saved, path: str) -> None:
         content, policies = saved.content, saved.arrays["policies"]
-        counts = (check_integer(name, content[name], 0) for name in ("issued", "learned", "restarts"))
-        self._issued, self._learned, self._restarts = counts
+        issued, self._learned, self._restarts = (
+            check_integer(name, content[name], 0) for name in ("issued", "learned", "restarts")
+        )
+        self._round = issued + 1
         self._warned = dict(content["warned"])
         low, high, noise = map(float, content["units"])
         self._units = Units((low, high), noise)
@@ -461,9 +460,8 @@ class Player(Contestant):
             raise ValueError("it does not have a policy for each ticket")
         for (round, action), policy in zip(content["tickets"], policies, strict=False):
             action = check_integer("action", action, 0, self.actions - 1)
-            round = check_integer("round", round, 1, self._issued)
-            label = None if self.labels.own is None else self.labels.own[action]
-            self._open[round] = Ticket(action, round, policy.reshape(self.actions).copy(), label)
+            round = check_integer("round", round, 1, issued)
+            self._make_ticket(round, action, policy.reshape(self.actions).copy())
         if content["current"] is not None:
             self._current = self._open[content["current"]]
         if content["asked"]:
@@ -513,17 +511,7 @@ class Player(Contestant):
         from coebl.report.notebook import render_player
 
         with self._lock:
-            known = self.opponent_actions is not None
-            return render_player(
-                repr(self),
-                self.labels,
-                self.policy,
-                self._records,
-                self._units.payoff_range,
-                {"value": self.value(), "exploitability": self.exploitability()} if known else {},
-                len(self._open),
-                self.warnings,
-            )
+            return render_player(self, self._records)
 
     def __repr__(self) -> str:
         opponent = "" if self.opponent_actions is None else f" x {self.opponent_actions}"

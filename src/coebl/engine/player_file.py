@@ -12,8 +12,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -27,8 +26,7 @@ from coebl.core.specs import files_in, split_spec, without_folder
 from coebl.engine.state import State
 from coebl.engine.table import Seated
 from coebl.engine.units import MOST_ROUNDS, Units
-from coebl.games.game import PayoffRange
-from coebl.games.noise import Gaussian, Noise
+from coebl.games.noise import Gaussian
 from coebl.games.spaces import Indices, Space
 from coebl.learners import LEARNERS, Learner, parse_learner
 
@@ -44,28 +42,14 @@ class Saved(NamedTuple):
     state: State  # of the learner
 
 
-@dataclass
-class _Contest:
-    """A real contest, as a game in which the player has the only seat; its rewards are observed, not computed."""
-
-    spaces: tuple[Space, ...]  # of the player's actions, and of what it observes of the others
-    ranges: tuple[PayoffRange, ...]
-    noise: Noise
-    seats: tuple[str, ...] = ("row",)
-    name: str = "contest"
-    spec: str | None = None
-
-    def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
-        raise NotImplementedError
-
-
 class Contestant:
     """The base class of players: a learner seated alone, for one run, that can be copied and saved."""
 
     _settings: tuple[str, ...]  # arguments that are stored in a file
     _units: Units
     _restarts = 0  # of the learner, each with its own random numbers
-    _policy: Floats | None = None  # (actions,), of the current round if it was asked for
+    _round = 1  # the next round
+    _policy: Floats | None = None  # (actions,), of the next round if it was asked for
 
     def __init__(self, learner: Learner, space: Space, others: int, horizon: int | None, seed: int | None) -> None:
         self.learner, self._space, self._others = learner, space, others
@@ -74,14 +58,32 @@ class Contestant:
         self._lock = threading.RLock()
 
     def _seat_learner(self, state: State | None = None) -> Seated:
-        """Start the learner, in the state of an equal player if one is given."""
-        spaces, units = (self._space, Indices(self._others)), self._units
-        contest = _Contest(spaces, (units.payoff_range,), Gaussian(units.noise))
+        """Start the learner in the only seat of a game without payoffs, in the state of an equal player if given."""
+        contest: Any = SimpleNamespace(
+            seats=("row",),
+            spaces=(self._space, Indices(self._others)),
+            ranges=(self._units.payoff_range,),
+            noise=Gaussian(self._units.noise),
+        )
         seated = Seated(contest, 0, self.learner, [self.seed + (self._restarts << 128)], self.horizon)
         seated.begin_block(1)
         if state is not None:
             seated.restore(state)
         return seated
+
+    def _next_policy(self) -> Floats:
+        """Return the policy of the next round: (actions,)."""
+        if self._policy is None:
+            self._seated.move(self._round, 0)
+            self._seated.check(self._round, 1)
+            self._policy = self._seated.policies[0, 0].copy()
+        return self._policy
+
+    def _draw(self, policy: Floats) -> Ints:
+        """Draw an action from a policy: a number, or a genome, (genes,)."""
+        self._seated.policies[0, 0] = policy
+        action: Ints = self._seated.draw(0)[0]
+        return action
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickle and copy, with the learner's state as JSON and bytes."""

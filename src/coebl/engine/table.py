@@ -164,13 +164,6 @@ class Seated:
             )
         self.policies[index] = policy
 
-    def next_policy(self, t: int) -> Floats:
-        """Return the checked policy of round t of a single run: (actions,)."""
-        self.move(t, 0)
-        self.check(t, 1)
-        policy: Floats = self.policies[0, 0].copy()
-        return policy
-
     def draw(self, index: int) -> Ints:
         """Draw the actions of a round of the block: (runs,), or genomes, (runs, n)."""
         uniform = self._draws.take(self._space.uniforms)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coebl.core.arrays import Floats, evenly_spread
+from coebl.core.arrays import evenly_spread
 from coebl.core.errors import printable
 from coebl.core.text import counted, in_interval, number_text, one_line, with_minus
 
 if TYPE_CHECKING:
-    from coebl.engine.records import Interval, Labels, Records
+    from coebl.engine.player import Player
+    from coebl.engine.records import Labels, Records
     from coebl.engine.result import Result
     from coebl.evidence.compare import Comparison
     from coebl.games.game import Game
@@ -84,21 +85,14 @@ def _styled(kind: str, cells: Iterable[tuple[str, str]]) -> str:
     return f"<tr>{inner}</tr>"
 
 
-def render_player(
-    title: str,
-    labels: Labels,
-    policy: Floats,
-    records: Records,
-    payoff_range: tuple[float, float],
-    numbers: Mapping[str, Interval],
-    tickets: int,
-    warnings: Sequence[str],
-) -> str:
+def render_player(player: Player, records: Records) -> str:
     """Return a player as HTML: policy, estimates, opponent's mix, numbers, latest outcomes, open tickets, warnings."""
+    labels, policy, known = player.labels, player.policy, player.opponent_actions is not None
+    numbers = {"value": player.value(), "exploitability": player.exploitability()} if known else {}
     m, k = records.visits.shape
     rows, columns = min(m, _MOST), min(k, _MOST)
     deviation, freedom = records.pooled()
-    low, high = records.bounds(payoff_range, together=False)
+    low, high = records.bounds(player.units.payoff_range, together=False)
     body = []
     for i in range(rows):
         cells = [f"<b>{_label(labels.own, i)}</b>", f"{policy[i]:.3f}"]
@@ -108,7 +102,7 @@ def render_player(
             cells.append(mean + interval if records.visits[i, j] else _NONE)
         body.append(cells)
     head = ["mean reward (visits)", "policy"]
-    if numbers:  # the opponent's actions are known
+    if known:
         _, share, recent = records.opponent_shares()
         head += [_label(labels.opponent, j) for j in range(columns)]
         for name, shares in (("overall", share), ("recent", recent)):
@@ -117,13 +111,13 @@ def render_player(
         head.append("any")
     lines = [f"{name} {_number(value)} {_interval(low, high)}" for name, (value, low, high) in numbers.items()]
     lines += [f"{counted(records.outcomes, 'outcome')}, mean reward {_number(records.mean_reward)}"]
-    lines += [counted(tickets, "open ticket")] * bool(tickets)
+    lines += [counted(len(player.tickets), "open ticket")] * bool(player.tickets)
     lines += [f"standard deviation of the rewards of a pair of actions {_number(deviation)}"] * bool(freedom)
     lines += ["95 % intervals in brackets"] * bool(numbers or freedom)
     lines += _cut(rows, m, columns, k)
-    warned = "".join(f"<p>Warning: {escape(warning)}</p>" for warning in warnings)
+    warned = "".join(f"<p>Warning: {escape(warning)}</p>" for warning in player.warnings)
     tables = _table(head, body), _latest(labels, records)
-    return f"<div><p>{escape(title)}</p>{tables[0]}<p>{'; '.join(lines)}</p>{tables[1]}{warned}</div>"
+    return f"<div><p>{escape(repr(player))}</p>{tables[0]}<p>{'; '.join(lines)}</p>{tables[1]}{warned}</div>"
 
 
 def _latest(labels: Labels, records: Records) -> str:
