@@ -121,13 +121,18 @@ def test_rejected_factories_are_not_registered_and_classes_get_their_name():
 
 @pytest.mark.parametrize(
     ("registry", "spec"),
-    [(LEARNERS, f"coebl:mutation={'sparse:of=' * 3000}gaussian"), (GAMES, f"{'permuted:game=' * 3000}rps")],
-    ids=["learner", "game"],
+    [
+        (LEARNERS, f"coebl:mutation={'sparse:of=' * 3000}gaussian"),
+        (GAMES, f"{'permuted:game=' * 3000}rps"),
+        (GAMES, f"{'permuted:game=' * 40}random-gaussian:m=2,n=3"),  # its shortest form would have 2^40 characters
+    ],
+    ids=["learner", "game", "pluses"],
 )
 def test_specs_that_are_nested_too_deep_are_rejected_in_one_line(registry, spec):
     for read in (registry.make, registry.parse):
-        with pytest.raises(InputError, match=r"nests specs too deeply to be read\. Nest less\.$"):
+        with pytest.raises(InputError, match=r"nests specs too deeply; accepted: at most 16 colons\. Nest less\.$"):
             read(spec)
+    assert registry.shortest(spec) == spec  # as it is in stored data
 
 
 def test_a_broken_entry_point_of_another_package_is_left_out_with_the_reason(monkeypatch, coebl):

@@ -16,7 +16,7 @@ import inspect
 import math
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -300,15 +300,6 @@ def reason_no_dataclass(component: Any) -> str | None:
     return f"the class has fields and is not a dataclass; write @dataclass{frozen} above it."
 
 
-@contextmanager
-def _shallow(spec: str) -> Iterator[None]:
-    """Reject a spec that is nested too deep to be read."""
-    try:
-        yield
-    except RecursionError:
-        raise InputError(f"{shorten(spec)} nests specs too deeply to be read. Nest less.") from None
-
-
 class Registry(Generic[T]):
     """Named factories of one kind, which `coebl list PLURAL` lists."""
 
@@ -418,7 +409,7 @@ class Registry(Generic[T]):
         No file is run, at any depth of the spec: only users may name files to run. All code that reads results, saved
         players or game files calls this, and shows unknown objects by their specs.
         """
-        with suppress(InputError, RecursionError):  # a spec that only another version can read, or no spec
+        with suppress(InputError):  # a spec that only another version can read, or no spec
             if split_spec(spec).name in self and not files_in(spec):
                 return self.parse(spec)
         return None
@@ -446,9 +437,8 @@ class Registry(Generic[T]):
 
     def parse(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
         """Return the entry and the checked arguments of a user's spec; files that it names are run."""
-        with _shallow(spec):
-            entry, arguments = self._read(spec)
-            return entry, entry.check(arguments)
+        entry, arguments = self._read(spec)
+        return entry, entry.check(arguments)
 
     def _read(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
         parts = split_spec(spec)
@@ -457,11 +447,10 @@ class Registry(Generic[T]):
 
     def make(self, spec: str) -> T:
         """Make the object that a spec names."""
-        with _shallow(spec):
-            entry, arguments = self._read(spec)
-            if not _checks_itself(entry.factory):
-                arguments = entry.check(arguments)
-            return entry.factory(**arguments)
+        entry, arguments = self._read(spec)
+        if not _checks_itself(entry.factory):
+            arguments = entry.check(arguments)
+        return entry.factory(**arguments)
 
     def resolve(self, thing: str | T) -> T:
         """Return an object of the registry's base, or make the object of a spec."""

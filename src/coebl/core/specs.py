@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coebl.core.registry import Registry
 
 _PYTHON = ".py"
-_DEEPEST = 16  # levels of specs inside specs; more is an attack or a typo
+_MOST_COLONS = 16  # each spec inside a spec has one; writing n levels can take 2^n characters
 MOST_IN_GRID = 100_000  # specs: more is a typo
 _PARAMETER = re.compile(r"\s*[\w-]+=")  # the start of a piece that continues the spec before it
 # A list in place of a value, followed by the next parameter or the end; + is the comma of a spec inside a spec. Other
@@ -64,6 +64,8 @@ def split_spec(spec: str) -> SpecParts:
     """
     if "\0" in spec:  # no file name has it, and system functions report it in different ways
         raise InputError(f"{shorten(spec)} has the character NUL; accepted: printable characters. Remove it.")
+    if spec.count(":") > _MOST_COLONS:
+        raise InputError(f"{shorten(spec)} nests specs too deeply; accepted: at most {_MOST_COLONS} colons. Nest less.")
     head, _, rest = spec.strip().partition(":")
     if not head.endswith(_PYTHON):
         return SpecParts(head, rest, "")
@@ -80,21 +82,15 @@ def move_files(spec: str, place: Callable[[str], str]) -> str:
     >>> move_files("coebl:c=2,mutation=sparse:of=mine.py:X+probability=1", "some/where/{}".format)
     'coebl:c=2,mutation=sparse:of=some/where/mine.py:X+probability=1'
     """
-    return _move_files(spec.strip(), place, _DEEPEST)
-
-
-def _move_files(spec: str, place: Callable[[str], str], levels: int) -> str:
-    if _PYTHON not in spec:
-        return spec
-    if not levels:
-        raise InputError(f"{shorten(spec)} is inside {_DEEPEST} other specs; accepted: fewer. Nest less.")
     parts = split_spec(spec)
+    if _PYTHON not in spec:
+        return spec.strip()
     arguments = []
     for argument in parts.parameters.split(","):
         key, equals, value = argument.partition("=") if "=" in argument else ("", "", argument)
         inner = unescape(value)
-        moved = _move_files(inner, place, levels - 1)
-        arguments.append(argument if moved == inner else f"{key}{equals}{escape(moved)}")
+        moved = move_files(inner, place)
+        arguments.append(argument if moved == inner.strip() else f"{key}{equals}{escape(moved)}")
     name = place(parts.file) + parts.name.removeprefix(parts.file) if parts.file else parts.name
     return f"{name}:{','.join(arguments)}" if parts.parameters else name
 
