@@ -16,7 +16,7 @@ from coebl.core.errors import InputError
 from coebl.core.specs import escape, files_in
 from coebl.games import GAMES, NOISES, parse_game, read_game
 from coebl.learners import LEARNERS, parse_learner
-from coebl.naming import game_title, learner_title, learner_titles, looks
+from coebl.naming import game_title, learner_title, learner_titles, looks, spelled_out
 from coebl.study import Results, Store
 
 CANARY = """\
@@ -142,7 +142,7 @@ def test_titles_run_no_file(trace):
         for spec in SPECS[label]:
             assert registry.known(spec) is None
             registry.order(spec)
-            registry.disambiguate(SPECS[label])
+            spelled_out(SPECS[label])
             learner_title(spec)
             game_title(spec)
     learner_titles(SPECS["row"])

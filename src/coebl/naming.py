@@ -185,12 +185,16 @@ def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     >>> spelled_out(["coebl", "coebl:c=2", "ucb"])
     {'coebl': 'coebl:c=8', 'coebl:c=2': 'coebl:c=2', 'ucb': 'ucb'}
     """
-    written = LEARNERS.disambiguate(specs)
-    others = {spec: split_spec(spec) for spec in written if LEARNERS.registered(spec) is None}
-    for spec, parts in others.items():
-        shown = {key for other in others.values() if other.name == parts.name for key in other.arguments}
-        if parameters := _parameters(LEARNERS, spec, shown, learner_words(spec, known)):
-            written[spec] = f"{parts.name}:{parameters}"
+    specs = list(specs)
+    shown: dict[str, set[str]] = {}  # by name
+    for spec in specs:
+        match, parts = LEARNERS.known(spec), split_spec(spec)
+        shown.setdefault(parts.name, set()).update(match[1] if match else parts.arguments)
+    written = {}
+    for spec in specs:
+        name = split_spec(spec).name
+        parameters = _parameters(LEARNERS, spec, shown[name], learner_words(spec, known))
+        written[spec] = f"{name}:{parameters}" if parameters else name
     return written
 
 

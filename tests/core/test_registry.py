@@ -16,6 +16,7 @@ from coebl.games import GAMES
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner
 from coebl.learners.evolution import Mutation, Student
+from coebl.naming import spelled_out
 from coebl.study import Study
 
 TWO_CLASSES = """
@@ -35,12 +36,12 @@ not_a_class = 3
 
 def test_specs_show_all_parameters_that_any_spec_of_the_same_name_sets():
     named = ["coebl", "coebl:c=2", "ucb", "fixed:strategy=1/0", "mine.py:Mine", "mine.py:Mine:c=2", "gone:c=2"]
-    specs = LEARNERS.disambiguate(named)
+    specs = spelled_out(named)
     assert list(specs) == named
     assert specs["coebl"] == "coebl:c=8"
     assert all(specs[spec] == spec for spec in named[1:])
-    assert LEARNERS.disambiguate(["coebl"]) == {"coebl": "coebl"}
-    specs = LEARNERS.disambiguate(["coebl:selection=none", "coebl:c=2"])
+    assert spelled_out(["coebl"]) == {"coebl": "coebl"}
+    specs = spelled_out(["coebl:selection=none", "coebl:c=2"])
     assert specs["coebl:c=2"] == "coebl:c=2,selection=elitist"
     assert LEARNERS.canonical(specs["coebl:selection=none"]) == "coebl:selection=none"
 

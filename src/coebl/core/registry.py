@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import math
 import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
@@ -224,13 +224,12 @@ class Entry(Generic[T]):
         last, _, value = parts.parameters.rpartition(",")[2].partition("=")
         return key in entry._by_name or (last in entry._by_name and entry._has_inside(last, unescape(value), key))
 
-    def write(self, arguments: Mapping[str, Any], shown: Collection[str] = ()) -> str:
-        """Return the shortest spec with these arguments: defaults are left out unless they are in `shown`."""
-        values = {name: value for name, value in self.defaults.items() if name in shown} | dict(arguments)
+    def write(self, arguments: Mapping[str, Any]) -> str:
+        """Return the shortest spec with these arguments: defaults are left out."""
         parts = [
-            f"{p.name}={p.write(values[p.name])}"
+            f"{p.name}={p.write(arguments[p.name])}"
             for p in self.parameters
-            if p.name in values and (p.required or p.name in shown or values[p.name] != p.default)
+            if p.name in arguments and (p.required or arguments[p.name] != p.default)
         ]
         return f"{self.name}:{','.join(parts)}" if parts else self.name
 
@@ -483,18 +482,6 @@ class Registry(Generic[T]):
             values = entry.defaults | arguments
             parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
         return natural(parts.name), natural(parameters), spec
-
-    def disambiguate(self, specs: Iterable[str]) -> dict[str, str]:
-        """Return each spec with all parameters that any spec of the same name sets; no file is run."""
-        shown_as = {spec: spec for spec in specs}
-        by_name: dict[str, dict[str, dict[str, Any]]] = {}
-        for spec in shown_as:
-            if match := self.known(spec):
-                by_name.setdefault(match[0].name, {})[spec] = match[1]
-        for name, given in by_name.items():
-            shown = {key for arguments in given.values() for key in arguments}
-            shown_as |= {spec: self[name].write(arguments, shown) for spec, arguments in given.items()}
-        return shown_as
 
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
         """Return the entry of a factory; if it is not registered, a new entry with this name."""
