@@ -129,7 +129,7 @@ def describe_learner(learner: Any) -> LearnerWords:
     colour = learner.colour if type(learner.colour) is int and 0 <= learner.colour < 1 << 31 else None
     parameters: dict[str, str] = {}
     if not isinstance(learner, type):
-        values, entry = learner.hyper_parameters(), LEARNERS.entry_of(type(learner), str(learner))
+        values, entry = learner.hyper_parameters(), LEARNERS.entry_of(type(learner))
         parameters = {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
     return LearnerWords(learner.title, colour, learner.kind(), parameters)
 

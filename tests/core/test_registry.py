@@ -117,7 +117,7 @@ def test_rejected_factories_are_not_registered_and_classes_get_their_name():
     class One: ...
 
     assert One.name == "one"
-    assert things.entry_of(One, "ignored").name == "one"
+    assert things.entry_of(One).name == "one"
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_hyper_parameters_are_plain_values_which_their_spec_makes_again(fields, 
     assert str(learner) == f"Fielded:{spec}".rstrip(":")
     assert {type(value) for value in (learner.rate, *learner.numbers)} == {float}
     assert type(learner.count) is int
-    assert Fielded(**LEARNERS.entry_of(Fielded, "").read(spec)) == learner
+    assert Fielded(**LEARNERS.entry_of(Fielded).read(spec)) == learner
 
 
 @pytest.mark.parametrize(

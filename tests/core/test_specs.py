@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from coebl.core.errors import InputError
 from coebl.core.registry import Entry, Registry
-from coebl.core.specs import Range, SpecOf
+from coebl.core.specs import Range
 
 THINGS: Registry[dict] = Registry("thing", "things")
 
@@ -37,7 +37,7 @@ def plain() -> dict:
 
 
 @THINGS.add("wrapped")
-def wrapped(inner: Annotated[str, SpecOf(THINGS)], depth: Annotated[float, Range(0, 1, open_low=True)] = 1.0) -> dict:
+def wrapped(inner: Annotated[str, THINGS], depth: Annotated[float, Range(0, 1, open_low=True)] = 1.0) -> dict:
     return {"inner": inner, "depth": depth}
 
 

@@ -214,26 +214,23 @@ def _kind_of(subject: str) -> str:
 
     parts = split_spec(subject)
     shown: list[registry.Registry[Any]] = [learners.LEARNERS, games.GAMES, metrics.METRICS]
+    kinds = [*shown, *_operators()]
     found: registry.Registry[Any] | None
     if parts.file:
         module = load_file(parts.file)
         member = getattr(module, parts.attribute, None)
-        bases: list[tuple[registry.Registry[Any], Any]] = [(metrics.METRICS, metrics.Metric)]
-        bases += [(operators, operators.base) for operators in _operators()]
-        default = games.GAMES if inspect.isfunction(member) else learners.LEARNERS
         if member is None:
-            kinds = [*shown, *_operators()]
             near = (known for known in kinds if nearest(parts.attribute, known.in_module(module)[0]) != ".")
-            _ = next(near, default)[parts.name]  # raises an error that lists what the file has
-        found = next((known for known, base in bases if isinstance(member, type) and issubclass(member, base)), default)
+            _ = next(near, learners.LEARNERS)[parts.name]  # raises an error that lists what the file has
+        found = next((known for known in kinds if known.fits(member)), learners.LEARNERS)
     else:
         path = games.GAMES if is_path(subject) else None
-        found = next((known for known in [*shown, *_operators()] if parts.name in known), path)
+        found = next((known for known in kinds if parts.name in known), path)
     if found is None:
         hint = nearest(parts.name, [name for known in shown for name in known.names])
         lists = ", ".join(f"coebl list {plural}" for plural in ("games", "learners", "metrics"))
         raise InputError(f"unknown game, learner or metric {parts.name!r}{hint} See: {lists}")
-    if found in _operators():  # they cannot be checked without a learner
+    if found not in shown:  # they cannot be checked without a learner
         raise InputError(
             f"{parts.name} is a {found.kind}; accepted: a game, a learner or a metric. Name a learner that has it: "
             f"coebl:{found.kind}={parts.name}. See: coebl list {found.plural}"

@@ -5,7 +5,8 @@ the registry's table of homes, through an entry point of another package, or as 
 
 An `Entry` is a named factory: a function or a dataclass whose parameters a spec can set. The annotation of a parameter
 holds its type, its limits and, optionally, its meaning, which is added to the docstring:
-``Annotated[int, Range(1), "the number of rows"]``.
+``Annotated[int, Range(1), "the number of rows"]``. A string that is a spec has its registry there:
+``Annotated[str, GAMES]``.
 
 An object whose class extends `Component` can be made from a spec or in Python, and its ``str()`` is its spec.
 """
@@ -26,14 +27,13 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from coebl.core.errors import InputError, nearest, reason_of, shorten
 from coebl.core.modules import is_users, load, load_file
-from coebl.core.specs import Range, SpecOf, escape, files_in, split_spec, unescape
+from coebl.core.specs import Range, escape, files_in, split_spec, unescape
 from coebl.core.text import natural
 
 T = TypeVar("T")
 _Factory = TypeVar("_Factory", bound=Callable[..., Any])
 
 _ARGS = "\n\nArgs:"  # the heading of the parameters in a docstring
-OTHER_KIND = "this is "  # the start of the reason to reject an object of another kind
 _MOST_UNFIT = 3  # unusable objects of a file that a message names
 
 
@@ -250,7 +250,7 @@ class Entry(Generic[T]):
 def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else [hint]
     limits = next((note for note in notes if isinstance(note, Range)), None)
-    registry = next((note.registry for note in notes if isinstance(note, SpecOf)), getattr(kind, "registry", None))
+    registry = next((note for note in notes if isinstance(note, Registry)), getattr(kind, "registry", None))
     meaning = next((note for note in notes if isinstance(note, str)), "")
     return Parameter(parameter.name, kind, parameter.default, limits, registry, meaning)
 
@@ -277,9 +277,7 @@ class Component:
         return self._entry().write(self.hyper_parameters())
 
     def _entry(self) -> Entry[Any]:
-        """Return the entry of its class; if it is not registered, a new entry with its class name, not a base's."""
-        own = type(self)
-        return self.registry.entry_of(own, vars(own).get("name") or own.__name__)
+        return self.registry.entry_of(type(self))
 
 
 def _checks_itself(factory: Any) -> bool:
@@ -289,14 +287,16 @@ def _checks_itself(factory: Any) -> bool:
     return generated and getattr(factory, "__post_init__", None) is Component.__post_init__
 
 
-def reason_no_dataclass(component: Any) -> str | None:
-    """Return what a class with fields lacks to be a dataclass, in one line; None if it is one, or has no fields."""
+def _reason_no_dataclass(component: type[Component]) -> str | None:
+    """Return why a class is not a dataclass whose fields a spec can set, in one line; None if it is."""
     own = inspect.get_annotations(component).items()
     named = any(not name.startswith("_") and "ClassVar" not in str(kind) for name, kind in own)
-    if not named or "__dataclass_fields__" in vars(component):
-        return None
-    frozen = "(frozen=True)" * component.__dataclass_params__.frozen
-    return f"the class has fields and is not a dataclass; write @dataclass{frozen} above it."
+    if named and "__dataclass_fields__" not in vars(component):
+        frozen = "(frozen=True)" * component.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        return f"the class has fields and is not a dataclass; write @dataclass{frozen} above it."
+    if set(inspect.signature(component).parameters) != {field.name for field in fields(component) if field.init}:  # type: ignore[arg-type]
+        return "the class has its own __init__; make its arguments fields of a dataclass instead."
+    return None
 
 
 class Registry(Generic[T]):
@@ -310,7 +310,7 @@ class Registry(Generic[T]):
         base: type[T] | None = None,  # the class that all factories extend, if they are classes
         homes: Mapping[str, str] | None = None,  # name to "module:attribute", of factories imported when needed
         group: str | None = None,  # the entry-point group of other packages
-        rejects: Callable[[object], str | None] | None = None,  # returns why an object cannot be a factory, or None
+        rejects: Callable[[Any], str | None] = lambda factory: None,  # returns why one that fits cannot be used
     ) -> None:
         self.kind = kind
         self.plural = plural
@@ -318,7 +318,7 @@ class Registry(Generic[T]):
         self.base = base
         self._homes = dict(homes or {})
         self.broken: dict[str, str] = {}  # why some entry points cannot be used
-        self._rejects = rejects or self._unless_it_extends_the_base
+        self._rejects = rejects
         self._entries: dict[str, Entry[T]] = {}
         self._of_files: dict[str, Entry[T]] = {}  # by path/to/file.py:Name; these names are not listed
         self._by_factory: dict[Any, Entry[T]] = {}
@@ -327,11 +327,21 @@ class Registry(Generic[T]):
                 raise ValueError(f"two registries have the base {base.__qualname__}")
             base.registry = self
 
-    def _unless_it_extends_the_base(self, factory: object) -> str | None:
+    def fits(self, factory: object) -> bool:
+        """Return True for a class that extends the base; for any function, if there is no base."""
+        if self.base is None:
+            return callable(factory) and not isinstance(factory, type)
+        return isinstance(factory, type) and issubclass(factory, self.base)
+
+    def reason_to_reject(self, factory: Any) -> str | None:
+        """Return why an object cannot be registered, in one line; None if it can."""
         base = self.base
-        if base is None or (isinstance(factory, type) and issubclass(factory, base)):
-            return reason_no_dataclass(factory) if base is not None and issubclass(base, Component) else None
-        return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
+        if base is not None and not self.fits(factory):
+            package = base.__module__.rpartition(".")[0]
+            return f"this is {shorten(factory)}; accepted: a class that extends {package}.{base.__name__}."
+        if reason := self._rejects(factory):
+            return reason
+        return _reason_no_dataclass(factory) if base is not None and issubclass(base, Component) else None
 
     def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[_Factory], _Factory]:
         """Register the decorated factory under a name; if it has required parameters, give an example spec."""
@@ -483,15 +493,14 @@ class Registry(Generic[T]):
             parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
         return natural(parts.name), natural(parameters), spec
 
-    def entry_of(self, factory: Any, name: str) -> Entry[T]:
-        """Return the entry of a factory; if it is not registered, a new entry with this name."""
+    def entry_of(self, factory: type[T]) -> Entry[T]:
+        """Return the entry of a class; if it is not registered, a new entry with its own name, not a base's."""
         if factory not in self._by_factory:
-            self._by_factory[factory] = Entry(name, factory)
+            self._by_factory[factory] = Entry(vars(factory).get("name") or factory.__name__, factory)
         return self._by_factory[factory]
 
     def _entry(self, name: str, factory: Any, title: str | None = None, example: str | None = None) -> Entry[T]:
-        reason = self._rejects(factory)
-        if reason:
+        if reason := self.reason_to_reject(factory):
             raise InputError(f"{name}: {reason}")
         entry: Entry[T] = Entry(name, factory, title, example)
         self._by_factory.setdefault(factory, entry)  # of two ways to write a path, the first is kept
@@ -520,9 +529,9 @@ class Registry(Generic[T]):
         usable, unfit = [], {}
         for key, value in vars(module).items():
             if getattr(value, "__module__", None) == module.__name__ and callable(value):
-                reason = self._rejects(value)
+                reason = self.reason_to_reject(value)
                 if reason is None:
                     usable.append(key)
-                elif not reason.startswith(OTHER_KIND):
+                elif self.fits(value):
                     unfit[key] = reason
         return usable, unfit

@@ -19,12 +19,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from coebl.core.errors import InputError, shorten
-
-if TYPE_CHECKING:
-    from coebl.core.registry import Registry
 
 _PYTHON = ".py"
 _MOST_COLONS = 16  # each spec inside a spec has one; writing n levels can take 2^n characters
@@ -190,10 +187,3 @@ class Range:
         if self.high == math.inf:
             return f"{'>' if self.open_low else '>='} {self.low:g}"
         return f"{self.low:g} {'< ...' if self.open_low else '..'} {self.high:.9g}"
-
-
-@dataclass(frozen=True)
-class SpecOf:
-    """A marker of string parameters that are specs: ``Annotated[str, SpecOf(GAMES)]``."""
-
-    registry: Registry[Any]

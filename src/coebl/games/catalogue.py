@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from coebl.core.errors import InputError
-from coebl.core.specs import Range, SpecOf
+from coebl.core.specs import Range
 from coebl.games import genome_games as genes
 from coebl.games.game import Game, ZeroSumGame
 from coebl.games.genomes import MOST_LISTED, GenomeGame
@@ -252,7 +252,7 @@ def scaled(
     game: OtherGame,
     scale: Annotated[float, Range(0, open_low=True), "the factor of its payoffs"] = 1.0,
     shift: Annotated[float, "the number that is then added"] = 0.0,
-    noise: Annotated[str, SpecOf(NOISES), "the noise of the rewards; by default that of the other game, unscaled"] = "",
+    noise: Annotated[str, NOISES, "the noise of the rewards; by default that of the other game, unscaled"] = "",
 ) -> Game:
     """Another game with its payoffs multiplied by a number, then shifted.
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coebl.core.errors import InputError, shorten
-from coebl.core.registry import OTHER_KIND, Entry, Registry
-from coebl.core.specs import Range, SpecOf, split_spec, without_folder
+from coebl.core.registry import Entry, Registry
+from coebl.core.specs import Range, split_spec, without_folder
 from coebl.games.game import Game, NamedGame, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game
 from coebl.games.genomes import FunctionGame, GenomeGame
@@ -35,7 +35,7 @@ GameLike = str | os.PathLike[str] | NamedGame | ArrayLike
 def _reason_to_reject(factory: object) -> str | None:
     """Return why an object cannot be registered as a game, on one line; None if it can."""
     if isinstance(factory, type) or not callable(factory):
-        return f"{OTHER_KIND}{shorten(factory)}; accepted: a function that returns a coebl.Game, or a matrix."
+        return f"this is {shorten(factory)}; accepted: a function that returns a coebl.Game, or a matrix."
     try:
         hints = typing.get_type_hints(factory, include_extras=True)
     except (NameError, TypeError) as error:
@@ -66,7 +66,7 @@ GAMES: Registry[ZeroSumGame | TensorGame] = Registry("game", "games", rejects=_r
 """The games by name: `for entry in GAMES` lists the entries, `GAMES.make(spec)` makes a game."""
 
 # Parameters that several games have, with their meaning
-OtherGame = Annotated[str, SpecOf(GAMES), "the spec of the other game"]
+OtherGame = Annotated[str, GAMES, "the spec of the other game"]
 Seed = Annotated[int, Range(0), "the same seed gives the same game"]
 Size = Annotated[int, Range(1, 5000)]
 Rows = Annotated[Size, "the number of the row player's actions"]

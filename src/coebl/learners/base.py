@@ -35,9 +35,8 @@ that plays a maximin strategy of its beliefs even in games that are not zero-sum
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, partial
 from math import pow
 from typing import Annotated, ClassVar, Literal, Protocol, Self, TypeVar
@@ -47,8 +46,8 @@ from numpy.typing import ArrayLike
 
 from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
-from coebl.core.errors import InputError, shorten
-from coebl.core.registry import OTHER_KIND, Component, reason_no_dataclass
+from coebl.core.errors import InputError
+from coebl.core.registry import Component
 from coebl.core.specs import Range
 from coebl.games.spaces import Bits, Space
 from coebl.solver import BatchSolution
@@ -377,22 +376,3 @@ class Responder(Learner):
     def policy(self, t: int) -> Floats:
         """Raise an error for any t: the policy depends on the opponent's."""
         raise InputError(f"{self} answers the opponent's policy; call respond(t, opponent_policy).")
-
-
-def reason_to_reject(factory: object) -> str | None:
-    """Return why an object cannot be registered as a learner, in one line; None if it can."""
-    if not (isinstance(factory, type) and issubclass(factory, Learner)):
-        return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends coebl.Learner."
-    sees: object = factory.sees
-    if isinstance(sees, str) or not isinstance(sees, Collection) or not set(sees) <= set(SIGHTS):
-        return f'sees is {shorten(sees)}; accepted: a subset of {", ".join(SIGHTS)}, such as {{"opponent"}}.'
-    plays: object = factory.plays
-    if isinstance(plays, str) or not isinstance(plays, Collection) or not plays or not set(plays) <= set(PLAYS):
-        return f'plays is {shorten(plays)}; accepted: a subset of {", ".join(PLAYS)}, such as {{"bits"}}.'
-    if ("policy" in sees) != issubclass(factory, Responder):
-        return "only a learner that extends coebl.learners.Responder sees the policy; extend it, or change sees."
-    if reason := reason_no_dataclass(factory):
-        return reason
-    if set(inspect.signature(factory).parameters) != {field.name for field in fields(factory) if field.init}:
-        return "the class has its own __init__; make its arguments fields of a dataclass instead."
-    return None

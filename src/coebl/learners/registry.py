@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from coebl.core.errors import shorten
 from coebl.core.registry import Registry
-from coebl.learners.base import Learner, reason_to_reject
+from coebl.learners.base import PLAYS, SIGHTS, Learner, Responder
+
+
+def _reason_to_reject(factory: type[Learner]) -> str | None:
+    """Return why a class cannot be registered, in one line; None if it can."""
+    sees: object = factory.sees
+    if isinstance(sees, str) or not isinstance(sees, Collection) or not set(sees) <= set(SIGHTS):
+        return f'sees is {shorten(sees)}; accepted: a subset of {", ".join(SIGHTS)}, such as {{"opponent"}}.'
+    plays: object = factory.plays
+    if isinstance(plays, str) or not isinstance(plays, Collection) or not plays or not set(plays) <= set(PLAYS):
+        return f'plays is {shorten(plays)}; accepted: a subset of {", ".join(PLAYS)}, such as {{"bits"}}.'
+    if ("policy" in sees) != issubclass(factory, Responder):
+        return "only a learner that extends coebl.learners.Responder sees the policy; extend it, or change sees."
+    return None
+
 
 LEARNERS = Registry(
     "learner",
     "learners",
     base=Learner,
-    rejects=reason_to_reject,
+    rejects=_reason_to_reject,
     homes={
         "coebl": "coebl.learners.coebl:Coebl",
         "kin": "coebl.learners.kin:Kin",

@@ -14,16 +14,14 @@ from coebl.games import AnyGame, TensorGame
 from coebl.metrics.base import Metric
 
 
-def _reason_to_reject(factory: object) -> str | None:
-    if isinstance(factory, type) and issubclass(factory, Metric):
-        if not isinstance(getattr(factory, "name", None), str):
-            return 'it has no name; accepted: a class attribute such as name = "surprise". Add it.'
-        known = factory.better in ("lower", "higher")
-        return None if known else f"better is {shorten(factory.better)}; accepted: 'lower' or 'higher'."
-    return f"this is {shorten(factory)}; accepted: a class that extends coebl.metrics.Metric."
+def _reason_to_reject(metric: type[Metric]) -> str | None:
+    if not isinstance(getattr(metric, "name", None), str):
+        return 'it has no name; accepted: a class attribute such as name = "surprise". Add it.'
+    known = metric.better in ("lower", "higher")
+    return None if known else f"better is {shorten(metric.better)}; accepted: 'lower' or 'higher'."
 
 
-METRICS: Registry[Metric] = Registry("metric", "metrics", rejects=_reason_to_reject)
+METRICS = Registry("metric", "metrics", base=Metric, rejects=_reason_to_reject)
 """The metrics by name: `@METRICS.add(name)` above a class adds one."""
 
 

@@ -393,7 +393,7 @@ def make_record(
     classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
     words = {}
     for spec, player in zip(players, match.players, strict=True):
-        title = str(LEARNERS.entry_of(type(player), spec).title)
+        title = str(LEARNERS.entry_of(type(player)).title)
         words[spec] = replace(describe_learner(player), title=without_folder(title))
     try:
         return CellRecord(

@@ -20,7 +20,6 @@ from coebl.games import Bilinear, Diagonal, Game, GeneBilinear, GenomeGame, Zero
 from coebl.games.game import SEATS, SeatName
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner, parse_learner
-from coebl.learners.base import reason_to_reject
 from coebl.search import Search
 from coebl.testing.kits import ContractError, Points, Report, UntriedError, demand, report_on
 from coebl.testing.strict import StrictBackend
@@ -49,7 +48,7 @@ def check_learner(learner: str | Learner | type[Learner]) -> Report:
     True
     """
     if isinstance(learner, type):
-        reason = reason_to_reject(learner)
+        reason = LEARNERS.reason_to_reject(learner)
         if reason:
             return report_on(learner.__name__, iter([("can be registered", partial(demand, False, reason))]))
         learner = learner()
@@ -188,7 +187,7 @@ def _spec(learner: Learner) -> None:
         demand(
             other is own, f"its name is {name!r}, which is that of {registered}; give the class another name, or none"
         )
-    entry = LEARNERS.entry_of(own, str(learner))
+    entry = LEARNERS.entry_of(own)
     again = entry.factory(**entry.read(str(learner).removeprefix(entry.name).removeprefix(":")))
     demand(again == learner and str(again) == str(learner), f"{str(learner)!r} reads back as {again!r}")
 
