@@ -26,16 +26,6 @@ _EXTRAS = {  # the optional packages that each extra installs
 _USERS = "_coebl_user_"  # the prefix of the names of modules from users' files
 
 
-def load(home: str) -> Any:
-    """Import the object at "module:attribute".
-
-    >>> load("math:floor")(2.5)
-    2
-    """
-    module, _, attribute = home.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
 def require(module: str) -> Any:
     """Import a module of an optional package; the error for a missing package names the command to install it.
 

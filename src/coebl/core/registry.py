@@ -22,11 +22,12 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
 from numbers import Integral, Real
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
 from coebl.core.errors import InputError, nearest, reason_of, shorten
-from coebl.core.modules import is_users, load, load_file
+from coebl.core.modules import is_users, load_file
 from coebl.core.specs import Range, escape, files_in, split_spec, unescape
 from coebl.core.text import natural
 
@@ -400,7 +401,7 @@ class Registry(Generic[T]):
 
     def _load(self, name: str) -> Any:
         try:
-            return load(self.homes[name])
+            return resolve_name(self.homes[name])
         except Exception as error:
             if name not in self._others:
                 raise

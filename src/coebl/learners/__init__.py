@@ -11,9 +11,9 @@ Every registered class can be imported from here: ``from coebl.learners import U
 'what each of its actions would have earned'
 """
 
+from pkgutil import resolve_name
 from typing import Any
 
-from coebl.core.modules import load
 from coebl.learners.base import KINDS, REFERENCES, SIGHTS, Kind, Learner, Responder, Seat, Seen, Sight
 from coebl.learners.registry import LEARNERS, parse_learner
 
@@ -35,5 +35,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     for home in LEARNERS.homes.values():
         if home.endswith(f":{name}"):
-            return load(home)
+            return resolve_name(home)
     raise AttributeError(f"module 'coebl.learners' has no attribute {name!r}")

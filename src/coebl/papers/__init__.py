@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError, look_up, shorten
-from coebl.core.modules import load
 from coebl.core.specs import files_in
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Check, Setting
@@ -255,8 +255,8 @@ def read_paper(
 
 def load_paper(name: str) -> Paper:
     """Load a paper by its name."""
-    (home,) = look_up("paper", name, PAPERS)
-    paper = load(home)
+    (home,) = look_up("paper", [name], PAPERS)
+    paper = resolve_name(home)
     assert isinstance(paper, Paper)
     return paper
 
