@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from coebl.solver import Solution
 
 PayoffRange = tuple[float, float]  # the ends between which payoffs are known to lie
-SeatName = Literal["row", "column"]
-SEATS: tuple[SeatName, SeatName] = ("row", "column")
+SEATS = ("row", "column")  # of two players
 
 _SHOWN = 12  # rows, columns or joint actions in the printed table
 
@@ -118,7 +117,7 @@ class ZeroSumGame(NamedGame):
     (True, True)
     """
 
-    seats: ClassVar[tuple[SeatName, SeatName]] = SEATS
+    seats: ClassVar[tuple[str, ...]] = SEATS
 
     payoff_range: PayoffRange  # the ends between which the payoffs to the row player lie
 

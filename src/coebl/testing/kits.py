@@ -26,10 +26,6 @@ class ContractError(CoeblError):
     """A statement of a contract that does not hold. The message says how to repair it."""
 
 
-class UntriedError(Exception):
-    """A statement that cannot be tested, because of a fault that another point reports."""
-
-
 def demand(holds: object, complaint: str) -> None:
     """Raise a `ContractError` unless a statement holds."""
     if not holds:
@@ -96,22 +92,19 @@ class Report:
 def report_on(subject: str, points: Points) -> Report:
     """Test the points, and report the outcome of each.
 
-    An error in custom code is reported with its line, and only once.
+    An error in custom code is reported with its line, and every error only once.
     """
     outcomes: list[Point] = []
     raised: set[tuple[str, str]] = set()
     for name, test in points:
-        complaint, tried = "", True
         try:
             test()
-        except ContractError as error:
-            complaint = str(error)
+            outcomes.append(Point(name, True))
         except (Exception, SystemExit) as error:
-            tried = not isinstance(error, UntriedError) and _root(error) not in raised
+            tried, line = _root(error) not in raised, where(error)
             raised.add(_root(error))
-            line = where(error)
-            complaint = (printable(reason_of(error)) + (f" ({line})" if line else "")) * tried
-        outcomes.append(Point(name, tried and not complaint, complaint, tried))
+            complaint = printable(reason_of(error)) + (f" ({line})" if line else "")
+            outcomes.append(Point(name, False, complaint * tried, tried))
     return Report(subject, tuple(outcomes))
 
 

@@ -16,12 +16,13 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
 from coebl.engine import GenomePlayer, Match, Player, PolicyError, Result, simulate
 from coebl.engine.table import Table, seat_at
-from coebl.games import Bilinear, Diagonal, Game, GeneBilinear, GenomeGame, ZeroSumGame, parse_zero_sum
-from coebl.games.game import SEATS, SeatName
+from coebl.games import Bilinear, Diagonal, Game, GeneBilinear, GenomeGame, ZeroSumGame
+from coebl.games.catalogue import gene_bilinear, lead
+from coebl.games.game import SEATS
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.search import Search
-from coebl.testing.kits import ContractError, Points, Report, UntriedError, demand, report_on
+from coebl.testing.kits import ContractError, Points, Report, demand, report_on
 from coebl.testing.strict import StrictBackend
 
 SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one-row": (1, 4), "one-column": (4, 1)}
@@ -32,7 +33,7 @@ _SEEDS = [4, 7, 1, 9, 2]
 
 # Row 1 is better than row 0 against every column, and column 2 is the column player's best; no symmetry.
 _DOMINANCE = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1]])
-_DOMINANT: dict[SeatName, int] = {"row": 1, "column": 2}
+_DOMINANT = (1, 2)
 _UNITS = (
     (4096.0, 0.0, "payoffs and noise are 4096 times as large"),  # a power of two: nothing is rounded
     (5000.0, 300.0, "payoffs are 5000 times as large, plus 300, and so is the noise"),
@@ -68,8 +69,9 @@ def _points(learner: Learner) -> Points:
         {"indices": "square, wide, tall, one-row and one-column games", "bits": "games of 1, 4 and 9 genes"}[kind]
         for kind in sorted(learner.plays, reverse=True)
     )
-    yield f"plays {games} in the row seat", lambda: _shapes(learner, "row")
-    yield "plays them in the column seat", lambda: _shapes(learner, "column")
+    yield f"plays {games} in the row seat", lambda: _shapes(learner, 0)
+    yield "plays them in the column seat", lambda: _shapes(learner, 1)
+    yield "leaves the global random state alone", lambda: _global_state(learner)
     yield "a run does not depend on its batch, to the last bit", lambda: _batch(learner)
     yield "takes its arrays from the seat", lambda: _arrays(learner)
     yield "plays the same in any units of the payoffs", lambda: _units(learner)
@@ -80,7 +82,6 @@ def _points(learner: Learner) -> Points:
     yield "is equal to itself after it has played, and stays as it was", lambda: _equal(learner)
     if learner.improves:
         yield "comes to play a dominant action in both seats", lambda: _dominance(learner)
-    yield "leaves the global random state alone", lambda: _global_state(learner)
     yield "pickles", lambda: _pickles(learner)
     if set(learner.sees) <= {"opponent"}:
         yield "a saved player continues to the last bit", lambda: _saved(learner)
@@ -89,37 +90,36 @@ def _points(learner: Learner) -> Points:
 
 
 def _play(
-    learner: Learner, game: ZeroSumGame, name: SeatName, rounds: int, seeds: list[int], backend: Backend = CPU
+    learner: Learner, game: ZeroSumGame, seat: int, rounds: int, seeds: list[int], backend: Backend = CPU
 ) -> Floats:
     """Return the policies of the learner against the uniform opponent: (rounds, runs, actions)."""
     uniform = parse_learner("uniform")
-    pair = (learner, uniform) if name == "row" else (uniform, learner)
+    pair = (uniform, learner) if seat else (learner, uniform)
     policies = Table(Match(game, pair, rounds), seeds, backend).play(1, rounds).policies
-    played: Floats = backend.to_host(policies[SEATS.index(name)])
+    played: Floats = backend.to_host(policies[seat])
     return played
 
 
-def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, ZeroSumGame]:
+def _games(learner: Learner, seat: int, rounds: int) -> dict[str, ZeroSumGame]:
     """Return a random game of each shape and number of genes at which the learner can play in this seat."""
     games: dict[str, ZeroSumGame] = {
         title: Game(np.random.default_rng(shape).uniform(-1, 1, size=shape), payoff_range=(-1.0, 1.0))
         for title, shape in SHAPES.items()
     }
-    games |= {f"{n}-gene": parse_zero_sum(f"gene-bilinear:n={n}") for n in _GENES}
-    number = SEATS.index(name)
+    games |= {f"{n}-gene": gene_bilinear(n) for n in _GENES}
     return {
         title: game
         for title, game in games.items()
         if ("indices" if isinstance(game, Game) else "bits") in learner.plays
-        and learner.reason_not_to_play(seat_at(game, number, learner, [0], rounds)) is None
+        and learner.reason_not_to_play(seat_at(game, seat, learner, [0], rounds)) is None
     }
 
 
-def _seatings(learner: Learner, rounds: int) -> Iterator[tuple[SeatName, str, ZeroSumGame]]:
+def _seatings(learner: Learner, rounds: int) -> Iterator[tuple[int, str, ZeroSumGame]]:
     """Yield each seat in which the learner can play, its description, and a game."""
-    for name in SEATS:
-        for title, game in _games(learner, name, rounds).items():
-            yield name, f"{title} game, {name} seat", game
+    for seat, name in enumerate(SEATS):
+        for title, game in _games(learner, seat, rounds).items():
+            yield seat, f"{title} game, {name} seat", game
 
 
 def _in_units(game: ZeroSumGame, unit: float, zero: float) -> ZeroSumGame:
@@ -134,13 +134,13 @@ def _in_units(game: ZeroSumGame, unit: float, zero: float) -> ZeroSumGame:
 
 def _matrices(learner: Learner) -> list[Floats]:
     """Return the payoffs of the random games in whose row seat the learner can play."""
-    return [game.payoff for game in _games(learner, "row", 60).values() if isinstance(game, Game)]
+    return [game.payoff for game in _games(learner, 0, 60).values() if isinstance(game, Game)]
 
 
-def _shapes(learner: Learner, name: SeatName) -> None:
-    games = _games(learner, name, 12)
+def _shapes(learner: Learner, seat: int) -> None:
+    games = _games(learner, seat, 12)
     for game in games.values():
-        _play(learner, game, name, 12, [0, 1])  # the engine rejects invalid policies
+        _play(learner, game, seat, 12, [0, 1])  # the engine rejects invalid policies
     shapes = ", ".join(f"{m} x {n}" for m, n in SHAPES.values())
     if "bits" in learner.plays:
         shapes = " and ".join(map(str, _GENES)) + " genes"
@@ -148,9 +148,9 @@ def _shapes(learner: Learner, name: SeatName) -> None:
 
 
 def _batch(learner: Learner) -> None:
-    _need_own_numbers(learner)
-    for name, place, game in _seatings(learner, 60):
-        together, alone = (_play(learner, game, name, 60, seeds) for seeds in (_SEEDS, [7]))
+    _global_state(learner)
+    for seat, place, game in _seatings(learner, 60):
+        together, alone = (_play(learner, game, seat, 60, seeds) for seeds in (_SEEDS, [7]))
         differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
         if len(differing):
             raise ContractError(
@@ -160,19 +160,19 @@ def _batch(learner: Learner) -> None:
 
 
 def _arrays(learner: Learner) -> None:
-    _need_own_numbers(learner)
-    for name, place, game in _seatings(learner, 30):
-        expected = _play(learner, game, name, 30, [3, 5])
-        same = np.array_equal(_play(learner, game, name, 30, [3, 5], StrictBackend()), expected)
+    _global_state(learner)
+    for seat, place, game in _seatings(learner, 30):
+        expected = _play(learner, game, seat, 30, [3, 5])
+        same = np.array_equal(_play(learner, game, seat, 30, [3, 5], StrictBackend()), expected)
         demand(same, f"{place}: it plays differently on arrays of another library")
 
 
 def _units(learner: Learner) -> None:
-    _need_own_numbers(learner)
-    for name, place, game in _seatings(learner, 30):
-        expected = _play(learner, game, name, 30, [3, 5])
+    _global_state(learner)
+    for seat, place, game in _seatings(learner, 30):
+        expected = _play(learner, game, seat, 30, [3, 5])
         for unit, zero, change in _UNITS:
-            policies = _play(learner, _in_units(game, unit, zero), name, 30, [3, 5])
+            policies = _play(learner, _in_units(game, unit, zero), seat, 30, [3, 5])
             same = (np.abs(policies - expected) <= (_ROUNDING if zero else 0)).all(axis=(0, 2))  # by run
             # With another zero rewards are rounded, and in single runs that decides between equals.
             equal = same.any() if zero else same.all()
@@ -194,8 +194,8 @@ def _spec(learner: Learner) -> None:
 
 def _equal(learner: Learner) -> None:
     before = vars(learner).copy()
-    for game in _games(learner, "row", 5).values():
-        _play(learner, game, "row", 5, [0, 1])
+    for game in _games(learner, 0, 5).values():
+        _play(learner, game, 0, 5, [0, 1])
         seated = learner.seated(seat_at(game, 0, learner, [0, 1], 5))
         demand(seated == learner, "seated, it is not equal to itself; compare fields alone, as a dataclass does")
     demand(vars(learner).keys() == before.keys(), "seating it changed the learner itself")
@@ -203,34 +203,27 @@ def _equal(learner: Learner) -> None:
 
 def _dominance(learner: Learner) -> None:
     genes = "indices" not in learner.plays
-    game = parse_zero_sum("lead:n=2,mask=false") if genes else Game(_DOMINANCE, payoff_range=(-1.0, 1.0))
-    for name, best in _DOMINANT.items():
-        policies = _play(learner, game, name, 1500, [0, 1, 2, 3])
+    game = lead(2, mask=False) if genes else Game(_DOMINANCE, payoff_range=(-1.0, 1.0))
+    for seat, best in enumerate(_DOMINANT):
+        policies = _play(learner, game, seat, 1500, [0, 1, 2, 3])
         share = float((policies[750:] if genes else policies[750:, :, best]).mean())  # all genes should be 1
         chance = 0.5 if genes else 1 / policies.shape[2]
         demand(
             share >= chance + _MARGIN,
-            f"{name} seat: the dominant action has a mean probability of {share:.2f}, and chance is {chance:.2f}; "
-            "look at the sign of the reward, or set improves = False",
+            f"{SEATS[seat]} seat: the dominant action has a mean probability of {share:.2f}, and chance is "
+            f"{chance:.2f}; look at the sign of the reward, or set improves = False",
         )
 
 
-def _need_own_numbers(learner: Learner) -> None:
-    """Leave a point untried for a learner that draws from a global random state: its runs differ for that reason."""
-    try:
-        _global_state(learner)
-    except ContractError:
-        raise UntriedError from None
-
-
 def _global_state(learner: Learner) -> None:
+    """Require that a learner draws from its seat alone. Points that compare runs start with this."""
     outcomes = []
-    for game in list(_games(learner, "row", 20).values())[:1]:
+    for game in list(_games(learner, 0, 20).values())[:1]:
         for seed in (1, 2):
             np.random.seed(seed)  # noqa: NPY002 - it is the global state that is being watched
             python_random.seed(seed)
             before = repr(np.random.get_state()), python_random.getstate()  # noqa: NPY002
-            outcomes.append(_play(learner, game, "row", 20, [0, 1]))
+            outcomes.append(_play(learner, game, 0, 20, [0, 1]))
             same = before == (repr(np.random.get_state()), python_random.getstate())  # noqa: NPY002
             demand(same, "it draws from a global random state; draw from seat.random")
     same = all(np.array_equal(outcomes[0], outcome) for outcome in outcomes)
@@ -243,7 +236,7 @@ def _pickles(learner: Learner) -> None:
 
 
 def _saved(learner: Learner) -> None:
-    _need_own_numbers(learner)
+    _global_state(learner)
     contests: list[tuple[Any, Floats | None]] = []
     if "bits" in learner.plays:
         contests.append((GenomePlayer(learner, _GENES[1], horizon=20), None))
