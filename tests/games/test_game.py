@@ -80,7 +80,7 @@ def test_rewards_are_one_number_seen_from_both_seats(noise: str) -> None:
 
 
 def test_with_noise_changes_only_the_noise() -> None:
-    game = Game(WIDE, name="g", row_labels=["u", "d"], payoff_range=(-1, 9), spec="some:spec")
+    game = Game(WIDE, row_labels=["u", "d"], payoff_range=(-1, 9)).renamed("g", "some:spec")
     other = game.with_noise("laplace:sigma=0.5")
     assert str(other.noise) == "laplace:sigma=0.5"
     assert str(game.noise) == "gaussian"
@@ -90,7 +90,7 @@ def test_with_noise_changes_only_the_noise() -> None:
 
 def test_repr_and_str_of_a_small_game() -> None:
     assert repr(Game(WIDE, name="mine", noise="none")) == "<Game 'mine', 2 x 3, none>"
-    assert repr(Game(WIDE, spec="diagonal:2")) == "<Game 'diagonal:2', 2 x 3, gaussian>"
+    assert repr(Game(WIDE).renamed("d", "diagonal:2")) == "<Game 'diagonal:2', 2 x 3, gaussian>"
     game = Game([[3, -0.0, 1 / 3], [1, 2, -40]], name="mine", row_labels=["up", "down"], column_labels=["a", "b", "c"])
     assert str(game).splitlines() == [
         "mine: 2 x 3, payoffs to the row player, noise gaussian",

@@ -153,14 +153,12 @@ PAIRS = np.ones((2, 3, 12))
     [
         (lambda: parse_game("bilinear:n=0"), "bilinear: n is 0; accepted: an integer, 1 .. 5000."),
         (lambda: GenomeGame(0, payoff_range=(0, 1)), "n is 0; accepted: an integer, 1 .. 100,000."),
-        (lambda: CountGame([[0, 1]]), "payoff has shape (1, 2); accepted: (n + 1, n + 1), for counts 0 .. n."),
-        (lambda: FOUR.masked([0, 1, 1], [0] * 4), "the mask of row is [0, 1, 1]; accepted: 4 bits, each 0 or 1."),
-        (lambda: FOUR.masked([0, 1, 1, 2], [0] * 4), "the mask of row is [0, 1, 1, 2]; accepted: 4 bits, each 0 or 1."),
-        (lambda: FOUR.masked([0] * 4, [[0], []]), "the mask of column is [[0], []]; accepted: 4 bits, each 0 or 1."),
+        (lambda: GenomeGame(2, payoff_range=(1, 0)), "payoff_range is (1, 0); accepted: finite numbers, low < high."),
         (
-            lambda: FOUR.masked(np.zeros((2, 4)), np.zeros((3, 4))),
-            "the masks are for 2 and 3 runs; accepted: the same number for both.",
+            lambda: CountGame([[0, 1], [2, 3]], payoff_range=(0, 1)),
+            "payoff_range is (0, 1); accepted: low < high that enclose all payoffs, which lie in 0 .. 3.",
         ),
+        (lambda: CountGame([[0, 1]]), "payoff has shape (1, 2); accepted: (n + 1, n + 1), for counts 0 .. n."),
         (lambda: FOUR.payoffs(np.ones(3), np.ones(4)), "x has shape (3,); accepted: genomes of 4 genes."),
         (
             lambda: parse_game("bilinear:n=40").to_matrix(),

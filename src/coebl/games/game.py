@@ -65,7 +65,7 @@ class NamedGame:
     """
 
     name: str
-    spec: str | None
+    spec: str | None = None
     noise: Noise
     _space: ClassVar[type[Space]] = Indices
 
@@ -219,7 +219,6 @@ class Game(ZeroSumGame, TableGame):
         noise: the noise of the rewards: a spec such as "gaussian:sigma=0.5", or a `Noise`.
         payoff_range: the range of the payoffs that learners receive. By default the smallest and the largest payoff;
             pass wider limits if a player would not know these.
-        spec: the spec that made the game, if one did.
 
     >>> game = Game([[3, 0], [1, 2]], name="example", row_labels=["up", "down"])
     >>> game
@@ -253,7 +252,6 @@ class Game(ZeroSumGame, TableGame):
         column_labels: Sequence[str] | None = None,
         noise: str | Noise = "gaussian",
         payoff_range: PayoffRange | None = None,
-        spec: str | None = None,
     ) -> None:
         self.payoff = check_payoff(payoff)  # (m, n), to the row player
         self.payoff.flags.writeable = False
@@ -263,7 +261,6 @@ class Game(ZeroSumGame, TableGame):
         self.column_labels = check_labels(_given(column_labels, payoff, "columns"), n, "column_labels")
         self.noise = parse_noise(noise)
         self.payoff_range = known_range(payoff_range, self.payoff)
-        self.spec = spec
 
     def own_view(self, seat: str) -> Floats:
         """Return the payoffs of the player in a seat, as `TableGame` does; for the row player, the matrix itself."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coebl.core.arrays import Booleans, Floats, Ints, check_payoff
+from coebl.core.arrays import Booleans, Floats, Ints, check_payoff, known_range
 from coebl.core.errors import CoeblError, InputError, check_integer
 from coebl.games.genomes import GenomeGame, times
 
@@ -73,8 +73,7 @@ class CountGame(GenomeGame):
         genes = len(table) - 1 if n is None else n
         if table.shape != (genes + 1, genes + 1):
             raise InputError(f"payoff has shape {table.shape}; accepted: (n + 1, n + 1), for counts 0 .. n.")
-        ends = (float(table.min()), float(table.max())) if payoff_range is None else payoff_range
-        super().__init__(genes, payoff_range=ends if ends[0] < ends[1] else (ends[0], ends[0] + 1), **options)
+        super().__init__(genes, payoff_range=known_range(payoff_range, table), **options)
         self.table = table
 
     def _payoffs(self, x: Ints, y: Ints) -> Floats:
@@ -318,8 +317,9 @@ class GeneBilinear(GenomeGame):
             by_column = np.maximum(0, other + positive.sum(axis=0)).sum() + np.maximum(0, own).sum()
             return float(min(by_row, by_column))
 
-        high, low = highest(self.own, self.other, self.pairs), -highest(-self.own, -self.other, -self.pairs)
-        return self.constant + low, self.constant + max(high, low + 1e-12)
+        low = self.constant - highest(-self.own, -self.other, -self.pairs)
+        high = self.constant + highest(self.own, self.other, self.pairs)
+        return low, high if high > low else low + 1.0
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
         mixed = (times(row, self.pairs, self.einsum) * column).sum(axis=-1)

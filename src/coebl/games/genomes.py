@@ -8,16 +8,15 @@ function of two batches of genomes (`FunctionGame`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from types import FunctionType, MethodType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from coebl.core.arrays import Booleans, Floats, Ints
-from coebl.core.errors import InputError, check_integer, shorten
+from coebl.core.arrays import Booleans, Floats, Ints, check_range
+from coebl.core.errors import InputError, check_integer
 from coebl.core.sources import source_of
 from coebl.games.game import SEATS, Game, ZeroSumGame
 from coebl.games.noise import Noise, parse_noise
@@ -43,7 +42,6 @@ class GenomeGame(ZeroSumGame):
         name: the name in tables and messages.
         noise: the noise of the rewards: a spec, or a `Noise`.
         mask: true if masks are drawn when the game is dealt.
-        spec: the spec that made the game, if one did.
 
     >>> class OneMax(GenomeGame):
     ...     def _payoffs(self, x, y):
@@ -67,13 +65,12 @@ class GenomeGame(ZeroSumGame):
         name: str = "game",
         noise: str | Noise = "gaussian",
         mask: bool = True,
-        spec: str | None = None,
     ) -> None:
         self.n = check_integer("n", n, 1, _MOST_GENES)
-        self.payoff_range = float(payoff_range[0]), float(payoff_range[1])
-        self.name, self.spec, self.mask = name, spec, mask
+        self.payoff_range = check_range(payoff_range)
+        self.name, self.mask = name, mask
         self.noise = parse_noise(noise)
-        self.masks: tuple[Ints, Ints] | None = None  # per seat, (runs, n), of a game that was dealt
+        self.masks: Ints | None = None  # (2, runs, n), for each seat, of a game that was dealt
         self.einsum: Callable[..., Any] = np.einsum  # the function of the device that holds its arrays
         self._on_cpu: Self | None = None  # the same game, if this one has its arrays on another device
 
@@ -194,8 +191,8 @@ class GenomeGame(ZeroSumGame):
         """Return the 2^n x 2^n matrix game, labelled by genomes, with the masks of the seed if the game was dealt."""
         if self.n > MOST_LISTED:
             raise InputError(f"{self.name} has 2^{self.n} genomes; accepted for a matrix: at most {MOST_LISTED} genes.")
-        if self.masks is not None and len(self.masks[0]) > 1:
-            raise InputError(f"{self.name} was dealt to {len(self.masks[0])} seeds; accepted for a matrix: one.")
+        if self.masks is not None and self.masks.shape[1] > 1:
+            raise InputError(f"{self.name} was dealt to {self.masks.shape[1]} seeds; accepted for a matrix: one.")
         listed = genomes(self.n)
         labels = ["".join(map(str, genome)) for genome in listed.tolist()]
         return Game(
@@ -217,26 +214,8 @@ class GenomeGame(ZeroSumGame):
         if self.mask:
             shape = 2, self.n
             drawn = [generator(seed, NATURE, "uniform").integers(0, 2, shape, np.int8) for seed in seeds]
-            game = self.masked(*np.stack(drawn, axis=1))
-        if backend is None:
-            return game
-        masks = None if game.masks is None else tuple(map(backend.arrays.asarray, game.masks))
-        return game.placed(backend)._with(masks=masks, einsum=backend.einsum, _on_cpu=self)
-
-    def masked(self, row: ArrayLike, column: ArrayLike) -> Self:
-        """Return the game g(x xor row, y xor column). The masks row and column are n bits, or (runs, n)."""
-        masks = []
-        for seat, given in zip(SEATS, (row, column), strict=True):
-            mask = np.empty((0, 0))
-            with suppress(ValueError):  # of rows that differ in length
-                mask = np.atleast_2d(np.asarray(given))
-            if mask.ndim != 2 or mask.shape[1] != self.n or not np.isin(mask, (0, 1)).all():
-                raise InputError(f"the mask of {seat} is {shorten(given)}; accepted: {self.n} bits, each 0 or 1.")
-            masks.append(mask.astype(np.int8))
-        runs = [len(mask) for mask in masks]
-        if runs[0] != runs[1]:
-            raise InputError(f"the masks are for {runs[0]} and {runs[1]} runs; accepted: the same number for both.")
-        return self._with(masks=tuple(masks))
+            game = self._with(masks=np.stack(drawn, axis=1))
+        return game if backend is None else game.placed(backend)._with(einsum=backend.einsum, _on_cpu=self)
 
     def _bare(self, seat: int, genome: NDArray[Any]) -> NDArray[Any]:
         """Return genomes or marginals with the mask of a seat applied; applied twice, it has no effect."""

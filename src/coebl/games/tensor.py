@@ -37,7 +37,6 @@ class TensorGame(TableGame):
             matrix is minus the first, so that the runs are those of the zero-sum `Game`.
         payoff_ranges: per player, the range of its payoffs that learners receive; by default, or where it is None, its
             smallest and its largest payoff.
-        spec: the spec that made the game, if one did.
 
     >>> game = TensorGame(([[3, 0], [5, 1]], [[3, 5], [0, 1]]), name="dilemma", labels=[["stay", "tell"]] * 2)
     >>> game.shape, game.seats, game.ranges
@@ -65,10 +64,9 @@ class TensorGame(TableGame):
         noise: str | Noise = "gaussian",
         noise_between: Between | None = None,
         payoff_ranges: Sequence[PayoffRange | None] | None = None,
-        spec: str | None = None,
     ) -> None:
         self.payoffs = _check_payoffs(payoffs)
-        self.name, self.spec = name, spec
+        self.name = name
         players = len(self.payoffs)
         default = SEATS if players == 2 else [f"player{number}" for number in range(1, players + 1)]
         self.seats = check_labels(default if seats is None else seats, players, "seats")
