@@ -141,6 +141,12 @@ def test_labels_and_names_are_escaped_for_the_terminal() -> None:
     assert "\x1b" not in repr(game)
 
 
+def test_a_name_is_a_string() -> None:
+    for payoff in (WIDE, (WIDE, WIDE)):
+        with pytest.raises(InputError, match=r"^name is 5; accepted: a string\.$"):
+            Game(payoff, name=5)
+
+
 def test_payoff_range() -> None:
     assert Game(WIDE).payoff_range == Game(WIDE, payoff_range=(0, 5)).payoff_range == (0.0, 5.0)
     assert Game([[2, 2]]).payoff_range == (2.0, 3.0)  # never empty
@@ -148,7 +154,7 @@ def test_payoff_range() -> None:
         message = rf"is \({limits[0]:g}, {limits[1]:g}\); accepted: low < high that enclose .* which lie in 0 \.\. 5"
         with pytest.raises(InputError, match=f"^payoff_range {message}"):
             Game(WIDE, payoff_range=limits)
-    others: list[Any] = [3, (1, 2, 3), ("a", "b")]
+    others: list[Any] = [3, (1, 2, 3), ("a", "b"), "12", ("1", "2"), {1: 2, 3: 4}, (0, 10**400)]
     for other in others:
         with pytest.raises(InputError, match=r"^payoff_range is .*; accepted: two numbers, \(low, high\)\."):
             Game(WIDE, payoff_range=other)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,10 @@ def check_range(
 ) -> tuple[float, float]:
     """Return the limits of a payoff range, if they are finite numbers in increasing order."""
     try:
-        low, high = (float(end) for end in payoff_range)
-    except (TypeError, ValueError):
+        if not _is_list(payoff_range) or not all(isinstance(end, Real) for end in payoff_range):
+            raise TypeError
+        low, high = map(float, payoff_range)
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{argument} is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InputError(f"{argument} is ({low:g}, {high:g}); accepted: {accepted}.")

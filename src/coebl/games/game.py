@@ -69,6 +69,11 @@ class NamedGame:
     noise: Noise
     _space: ClassVar[type[Space]] = Indices
 
+    def __init__(self, name: str, noise: str | Noise) -> None:
+        if not isinstance(name, str):
+            raise InputError(f"name is {shorten(name)}; accepted: a string.")
+        self.name, self.noise = name, parse_noise(noise)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of the policy of each seat."""
@@ -255,11 +260,10 @@ class Game(ZeroSumGame, TableGame):
     ) -> None:
         self.payoff = check_payoff(payoff)  # (m, n), to the row player
         self.payoff.flags.writeable = False
-        self.name = name
+        super().__init__(name, noise)
         m, n = self.payoff.shape
         self.row_labels = check_labels(_given(row_labels, payoff, "index"), m, "row_labels")
         self.column_labels = check_labels(_given(column_labels, payoff, "columns"), n, "column_labels")
-        self.noise = parse_noise(noise)
         self.payoff_range = known_range(payoff_range, self.payoff)
 
     def own_view(self, seat: str) -> Floats:

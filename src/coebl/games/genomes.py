@@ -19,7 +19,7 @@ from coebl.core.arrays import Booleans, Floats, Ints, check_range
 from coebl.core.errors import InputError, check_integer
 from coebl.core.sources import source_of
 from coebl.games.game import SEATS, Game, ZeroSumGame
-from coebl.games.noise import Noise, parse_noise
+from coebl.games.noise import Noise
 from coebl.games.spaces import Bits
 
 MOST_LISTED = 10  # genes up to which all genomes are listed
@@ -66,10 +66,10 @@ class GenomeGame(ZeroSumGame):
         noise: str | Noise = "gaussian",
         mask: bool = True,
     ) -> None:
+        super().__init__(name, noise)
         self.n = check_integer("n", n, 1, _MOST_GENES)
         self.payoff_range = check_range(payoff_range)
-        self.name, self.mask = name, mask
-        self.noise = parse_noise(noise)
+        self.mask = mask
         self.masks: Ints | None = None  # (2, runs, n), for each seat, of a game that was dealt
         self.einsum: Callable[..., Any] = np.einsum  # the function of the device that holds its arrays
         self._on_cpu: Self | None = None  # the same game, if this one has its arrays on another device

@@ -11,7 +11,7 @@ import numpy as np
 from coebl.core.arrays import MOST_ENTRIES, Floats, Ints, check_labels, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
 from coebl.games.game import SEATS, PayoffRange, TableGame
-from coebl.games.noise import Noise, parse_noise
+from coebl.games.noise import Noise
 
 if TYPE_CHECKING:
     from coebl.games.equilibria import Correlated, Distance, Profile
@@ -66,7 +66,7 @@ class TensorGame(TableGame):
         payoff_ranges: Sequence[PayoffRange | None] | None = None,
     ) -> None:
         self.payoffs = _check_payoffs(payoffs)
-        self.name = name
+        super().__init__(name, noise)
         players = len(self.payoffs)
         default = SEATS if players == 2 else [f"player{number}" for number in range(1, players + 1)]
         self.seats = check_labels(default if seats is None else seats, players, "seats")
@@ -74,7 +74,6 @@ class TensorGame(TableGame):
             check_labels(given, count, f"labels[{seat}]")
             for seat, (given, count) in enumerate(zip(_per_player(labels, players, "labels"), self.shape, strict=True))
         )
-        self.noise = parse_noise(noise)
         self.noise_between = _check_between(noise_between, self.payoffs)
         ranges: list[PayoffRange] = []
         for seat, ends in enumerate(_per_player(payoff_ranges, players, "payoff_ranges")):
