@@ -17,7 +17,7 @@ from coebl.core.errors import InputError
 from coebl.core.files import write_whole
 from coebl.core.text import csv_text
 from coebl.evidence.statistics import Estimate, mean_interval
-from coebl.games import parse_zero_sum
+from coebl.games import parse_game
 from coebl.naming import learner_titles
 from coebl.plots import save
 from coebl.plots.style import WIDTH, canvas
@@ -35,7 +35,7 @@ def read_means(folder: Path) -> Means:
     means: Means = {}
     by_match = Results(folder).last(list(METRICS.values())).group_by("game", "players", maintain_order=True)
     for row in by_match.agg(pl.col(*METRICS.values()).mean()).iter_rows(named=True):
-        width = payoff_width(parse_zero_sum(row["game"]))
+        width = payoff_width(parse_game(row["game"]))
         found = {which: float(f"{100 * row[metric] / width:.6g}") for which, metric in METRICS.items()}
         means.setdefault(row["players"][0], {})[row["game"]] = found
     return means

@@ -158,9 +158,7 @@ class Result:
             raise InputError('the result has no counts of joint actions; accepted: simulate(..., keep=["counts"]).')
         if isinstance(game, DriftingGame):
             raise InputError(f"{game.name} has payoffs that change; accepted: a game whose equilibria stay the same.")
-        if isinstance(game, Game):
-            game = TensorGame((game.payoff, -game.payoff), name=game.name)
-        assert isinstance(game, TensorGame)  # others cannot keep counts
+        assert isinstance(game, (Game, TensorGame))  # others cannot keep counts
         return game.distance_to_correlated(self.kept["counts"], coarse=coarse)
 
     def replay(self, seed: int | None = None) -> Any:  # a Replay; the import of its type would be a cycle

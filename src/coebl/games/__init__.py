@@ -17,7 +17,7 @@ from coebl.games.genome_games import BiggerNumber, Bilinear, BinaryDiagonal, Cou
 from coebl.games.genomes import FunctionGame, GenomeGame
 from coebl.games.noise import NOISES, Noise, parse_noise
 from coebl.games.random_games import DriftingGame
-from coebl.games.registry import GAMES, parse_game, parse_matrix, parse_zero_sum, solve
+from coebl.games.registry import GAMES, parse_game, parse_matrix, solve
 from coebl.games.spaces import Bits, Indices, Space
 from coebl.games.tensor import TensorGame
 
@@ -50,7 +50,6 @@ __all__ = [
     "parse_game",
     "parse_matrix",
     "parse_noise",
-    "parse_zero_sum",
     "random_games",
     "read_game",
     "solve",

@@ -306,7 +306,7 @@ def best_correlated(game: TensorGame, coarse: bool) -> Correlated:
     return Correlated(joint.reshape(game.shape), payoffs, *_certified(game, gains, joint, gap))
 
 
-def distances(game: TensorGame, joints: Floats, coarse: bool) -> Distance:
+def distances(game: Game | TensorGame, joints: Floats, coarse: bool) -> Distance:
     """Return the distances of distributions over joint actions, (runs, m1, ..., mN), from correlated equilibria."""
     from scipy.sparse import block_array, eye_array
 
@@ -331,7 +331,7 @@ def distances(game: TensorGame, joints: Floats, coarse: bool) -> Distance:
     return Distance(found_at[0], nearest.reshape(runs, *game.shape), found_at[1], found_at[2])
 
 
-def _least(game: TensorGame, cost: Floats, rows: Any, limits: Floats, cells: int | None = None) -> Any:
+def _least(game: Game | TensorGame, cost: Floats, rows: Any, limits: Floats, cells: int | None = None) -> Any:
     """Minimise the cost of variables >= 0 within limits; the first variables, one per cell, add up to 1."""
     from scipy.optimize import linprog
 
@@ -356,7 +356,7 @@ def _distribution(weights: Floats) -> Floats:
     return kept
 
 
-def _certified(game: TensorGame, gains: Any, joint: Floats, gap: float) -> tuple[float, float]:
+def _certified(game: Game | TensorGame, gains: Any, joint: Floats, gap: float) -> tuple[float, float]:
     """Return the regret of an equilibrium and its gap to the best one, if both are zero up to rounding."""
     regret = float(max((gains @ joint).max(initial=0.0), 0.0))
     if max(regret, gap) > _CERTIFIED_JOINT:
@@ -364,7 +364,7 @@ def _certified(game: TensorGame, gains: Any, joint: Floats, gap: float) -> tuple
     return regret, max(gap, 0.0)
 
 
-def _gains(game: TensorGame, coarse: bool) -> Any:
+def _gains(game: Game | TensorGame, coarse: bool) -> Any:
     """Return the gain of each deviation in each joint action: sparse, (deviations, joint actions).
 
     A deviation from a correlated equilibrium is to play b whenever a was advised; from a coarse one, always to play b.

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints, check_labels, check_payoff, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
+from coebl.games.equilibria import Distance, Equilibria, Uniqueness, distances, extreme_equilibria, uniqueness
 from coebl.games.interchange import Interchange
 from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
 if TYPE_CHECKING:
-    from coebl.games.equilibria import Equilibria, Uniqueness
     from coebl.solver import Solution
 
 PayoffRange = tuple[float, float]  # the ends between which payoffs are known to lie
@@ -127,11 +127,6 @@ class ZeroSumGame(NamedGame):
     payoff_range: PayoffRange  # the ends between which the payoffs to the row player lie
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """The lengths of the policies, of the row player and of the column player."""
-        raise NotImplementedError
-
-    @property
     def value(self) -> float:
         """The payoff of the row player at equilibrium."""
         raise NotImplementedError
@@ -174,6 +169,25 @@ class TableGame(NamedGame, Interchange):
         number = self.seats.index(seat)
         own = np.moveaxis(self.payoffs[number], number, 0)
         return np.ascontiguousarray(own.reshape(len(own), -1))
+
+    def distance_to_correlated(self: Any, joint: Any, *, coarse: bool = False) -> Distance:
+        """Return the certified distance of joint play from the set of correlated equilibria, in total variation.
+
+        Args:
+            joint: the share or the number of rounds of each joint action: (m1, ..., mN), or (runs, m1, ..., mN).
+            coarse: true for the set of coarse correlated equilibria, which contains the other set.
+
+        >>> game = Game(([[3, 0], [0, 2]], [[2, 0], [0, 3]]))
+        >>> game.distance_to_correlated([[60, 40], [0, 0]]).distance.round(6)
+        array([0.16])
+        """
+        counts = np.asarray(joint, np.float64)
+        counts = counts[None] if counts.shape == self.shape else counts
+        axes = tuple(range(1, 1 + len(self.shape)))
+        if counts.shape[1:] != self.shape or not (counts >= 0).all() or not (counts.sum(axis=axes) > 0).all():
+            size = ", ".join(map(str, self.shape))
+            raise InputError(f"joint is {shorten(joint)}; accepted: numbers >= 0 of shape ({size}), not all of them 0.")
+        return distances(self, counts / counts.sum(axis=axes, keepdims=True), coarse)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the game to a file whose path ends with .json or .nfg, or .csv or .npy for a matrix."""
@@ -281,10 +295,9 @@ class Game(ZeroSumGame, TableGame):
         return self.row_labels, self.column_labels
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, ...]:
         """The numbers of actions, of the row player and of the column player."""
-        m, n = self.payoff.shape
-        return m, n
+        return self.payoff.shape
 
     @cached_property
     def solution(self) -> Solution:
@@ -301,8 +314,6 @@ class Game(ZeroSumGame, TableGame):
     @cached_property
     def unique_equilibrium(self) -> Uniqueness:
         """A verdict on whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
-        from coebl.games.equilibria import uniqueness
-
         return uniqueness(self)
 
     def equilibria(self) -> Equilibria:
@@ -312,8 +323,6 @@ class Game(ZeroSumGame, TableGame):
         array([[0.5, 0. , 0.5],
                [0. , 0.5, 0.5]])
         """
-        from coebl.games.equilibria import extreme_equilibria
-
         return extreme_equilibria(self)
 
     def _paid(self, row: Ints, column: Ints) -> Floats:
@@ -332,9 +341,7 @@ class Game(ZeroSumGame, TableGame):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return the payoffs for NumPy's functions: by default a copy, since the payoffs of a game are read-only."""
-        if copy is False:
-            return np.asarray(self.payoff, dtype)
-        return np.array(self.payoff, dtype)
+        return np.array(self.payoff, dtype, copy=copy is not False)
 
     def _content(self) -> tuple[Any, ...]:
         return (

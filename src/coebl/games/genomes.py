@@ -224,7 +224,7 @@ class GenomeGame(ZeroSumGame):
     # The interface of the engine
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, ...]:
         """The lengths of policies: the numbers of genes."""
         return self.n, self.n
 

@@ -6,18 +6,16 @@ To add one, write a function here, as in `coebl.games.catalogue`, and give it a 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.specs import Range
+from coebl.games.equilibria import Uniqueness
 from coebl.games.game import Game
 from coebl.games.registry import GAMES, Columns, OtherGame, Rows, Seed, Size, parse_matrix
-
-if TYPE_CHECKING:
-    from coebl.games.equilibria import Uniqueness
 
 # Each family has its own stream of random numbers, so that games of the same seed are unrelated. The numbers
 # are fixed.
@@ -238,8 +236,6 @@ class DriftingGame(Game):
     @cached_property
     def unique_equilibrium(self) -> Uniqueness:
         """Unknown: the equilibrium changes with the payoffs."""
-        from coebl.games.equilibria import Uniqueness
-
         return Uniqueness("unknown", "its payoffs change with the round")
 
     def _content(self) -> tuple[Any, ...]:

@@ -92,28 +92,20 @@ def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame 
     return game if noise is None else game.with_noise(noise)
 
 
-def parse_zero_sum(spec: GameLike) -> ZeroSumGame:
-    """Return the zero-sum game of a spec, a file or a matrix, as `parse_game` does.
-
-    >>> parse_zero_sum("chicken")
-    Traceback (most recent call last):
-        ...
-    coebl.core.errors.InputError: chicken is not a two-player zero-sum game, which is needed here; play it with ...
-    """
-    game = parse_game(spec)
-    if not isinstance(game, ZeroSumGame):
-        repair = "play it with simulate(...) or coebl match"
-        raise InputError(f"{game.spec or game.name} is not a two-player zero-sum game, which is needed here; {repair}.")
-    return game
-
-
 def parse_matrix(spec: GameLike) -> Game:
     """Return the matrix game of a spec, as `parse_game` does; with few enough genes, all genomes are listed.
 
     >>> parse_matrix("diagonal:n=3,space=bits").shape
     (8, 8)
+    >>> parse_matrix("chicken")
+    Traceback (most recent call last):
+        ...
+    coebl.core.errors.InputError: chicken is not a two-player zero-sum game, which is needed here; play it with ...
     """
-    game = parse_zero_sum(spec)
+    game = parse_game(spec)
+    if isinstance(game, TensorGame):
+        repair = "play it with simulate(...) or coebl match"
+        raise InputError(f"{game.spec or game.name} is not a two-player zero-sum game, which is needed here; {repair}.")
     if isinstance(game, GenomeGame):
         return game.to_matrix().renamed(game.name, game.spec)
     assert isinstance(game, Game)

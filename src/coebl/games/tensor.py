@@ -10,11 +10,11 @@ import numpy as np
 
 from coebl.core.arrays import MOST_ENTRIES, Floats, Ints, check_labels, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
+from coebl.games.equilibria import Correlated, Profile, best_correlated, nash_equilibria
 from coebl.games.game import SEATS, PayoffRange, TableGame
 from coebl.games.noise import Noise
 
 if TYPE_CHECKING:
-    from coebl.games.equilibria import Correlated, Distance, Profile
     from coebl.solver import Solution
 
 Between = Literal["independent", "common", "opposite"]
@@ -156,8 +156,6 @@ class TensorGame(TableGame):
         [0. 1.] [0. 1.] [2. 3.]
         [0.6 0.4] [0.4 0.6] [1.2 1.2]
         """
-        from coebl.games.equilibria import nash_equilibria
-
         return nash_equilibria(self)
 
     def correlated(self, *, coarse: bool = False) -> Correlated:
@@ -172,30 +170,7 @@ class TensorGame(TableGame):
         array([[0.5 , 0.25],
                [0.25, 0.  ]])
         """
-        from coebl.games.equilibria import best_correlated
-
         return best_correlated(self, coarse)
-
-    def distance_to_correlated(self, joint: Any, *, coarse: bool = False) -> Distance:
-        """Return the certified distance of joint play from the set of correlated equilibria, in total variation.
-
-        Args:
-            joint: the share or the number of rounds of each joint action: (m1, ..., mN), or (runs, m1, ..., mN).
-            coarse: true for the set of coarse correlated equilibria, which contains the other set.
-
-        >>> game = TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]]))
-        >>> game.distance_to_correlated([[60, 40], [0, 0]]).distance.round(6)
-        array([0.16])
-        """
-        from coebl.games.equilibria import distances
-
-        counts = np.asarray(joint, np.float64)
-        counts = counts[None] if counts.shape == self.shape else counts
-        axes = tuple(range(1, 1 + len(self.shape)))
-        if counts.shape[1:] != self.shape or not (counts >= 0).all() or not (counts.sum(axis=axes) > 0).all():
-            size = ", ".join(map(str, self.shape))
-            raise InputError(f"joint is {shorten(joint)}; accepted: numbers >= 0 of shape ({size}), not all of them 0.")
-        return distances(self, counts / counts.sum(axis=axes, keepdims=True), coarse)
 
     def _content(self) -> tuple[Any, ...]:
         payoffs = tuple((payoff + 0.0).tobytes() for payoff in self.payoffs)  # + 0.0: -0.0 and 0.0 are the same
