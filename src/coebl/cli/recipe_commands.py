@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from coebl.evidence import judge
     from coebl.evidence.judge import Outcome, Verdict
     from coebl.papers import reproduce
-    from coebl.report import head_to_head, page
+    from coebl.report import page
     from coebl.study import workers as processes
     from coebl.tournament import outcome
     from coebl.tournament import suite as suites
 else:
     backend, papers, plots, study, judge = opt.lazy("backend", "papers", "plots", "study", "evidence.judge")
-    reproduce, head_to_head, page = opt.lazy("papers.reproduce", "report.head_to_head", "report.page")
+    reproduce, page = opt.lazy("papers.reproduce", "report.page")
     processes, outcome, suites = opt.lazy("study.workers", "tournament.outcome", "tournament.suite")
 
 DEFAULT = "ijcai2025"
@@ -365,7 +365,7 @@ def report_command(
             reproduce.write_report(paper, results, path, paper.judge(results))
         else:
             store = results.store
-            section = head_to_head.tournament_section(folder)
+            section = outcome.read_section(folder)
             shown = page.Presentation(
                 store.words("title") or store.name,
                 store.words("description"),

@@ -9,12 +9,10 @@ from __future__ import annotations
 import base64
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coebl.core.errors import InputError
-from coebl.core.files import read_whole
+from pydantic import BaseModel, ConfigDict, Field
+
 from coebl.core.text import decimal_places, number_text, with_minus
 from coebl.engine.until import HittingTime
 from coebl.evidence.judge import Verdict
@@ -22,7 +20,6 @@ from coebl.naming import game_title
 from coebl.plots import plot_panels
 from coebl.plots.style import drawn, look
 from coebl.report.content import Content, PageCurve, PageMatch
-from coebl.tournament.outcome import FOLDER, read_page_text
 
 if TYPE_CHECKING:
     from coebl.study import Results
@@ -31,20 +28,21 @@ _LETTERS = 11  # letters of a learner's name per line above a heat map
 _MOST_LINES = 12  # in the picture of hitting times; more cannot be distinguished
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(BaseModel):
     """A section of a page: plain strings, and perhaps a picture as SVG, whose scripts are not run."""
 
-    id: str
-    title: str
-    sentences: Sequence[str]
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str  # of the table
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    id: str = "ranking"
+    title: str = "Ranking"
     answer: str = ""  # the finding in a sentence, for the top of the page
-    picture: bytes | None = None
+    header: list[str]
+    rows: list[list[str]]
+    sentences: list[str]
+    legend: str  # of the table
+    picture: bytes | None = Field(default=None, exclude=True)
     picture_text: str = ""
-    is_wide: bool = False  # True if the picture has to be scrolled in a narrow window
+    is_wide: bool = Field(default=False, exclude=True)  # True if the picture is scrolled in a narrow window
 
     @property
     def picture_data(self) -> str:
@@ -77,13 +75,11 @@ def ranking_section(content: Content) -> Section | None:
         for row, entry in zip(ranking.table(titles), ranking.learners, strict=True)
     ]
     return Section(
-        id="ranking",
-        title="Ranking",
         answer=ranking.sentence(titles),
         sentences=[ranking.caveat] if ranking.caveat else [],
-        header=[*map(str.capitalize, table[0])],
+        header=[title.capitalize() for title in table[0]],
         rows=[list(row.values()) for row in table],
-        caption=f"{ranking.caption(titles)} Mean gain per round: over the pairings.",
+        legend=f"{ranking.caption(titles)} Mean gain per round: over the pairings.",
     )
 
 
@@ -114,34 +110,11 @@ def times_section(results: Results, content: Content) -> Section | None:
         sentences=[f"A run ends at {results.condition()}."],
         header=["Game", "Learner", *(title.capitalize() for title in next(iter(times.values())).described())],
         rows=rows,
-        caption="Expected time: the rounds, or queries, of all runs together, divided by the number of runs that hit, "
+        legend="Expected time: the rounds, or queries, of all runs together, divided by the number of runs that hit, "
         "with a bootstrap interval. Median: the time by which half of the runs have hit.",
         picture=picture,
         picture_text=f"The share of runs that have hit, by rounds or queries{with_noise}",
         is_wide=True,
-    )
-
-
-def tournament_section(folder: Path) -> Section | None:
-    """Return the ranking or the verdicts of the tournament in a folder, as `coebl tournament` wrote them, if any."""
-    path = folder / FOLDER / "summary.json"
-    if not path.exists():
-        return None
-    try:
-        page, picture = read_page_text(path), read_whole(folder / FOLDER / "figure.svg")
-    except (OSError, ValueError):
-        raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None
-    return Section(
-        id="ranking",
-        title=page.title,
-        sentences=page.sentences,
-        header=page.header,
-        rows=page.rows,
-        caption=page.legend,
-        answer=page.answer,
-        picture=picture,
-        picture_text=page.picture_text,
-        is_wide=page.is_wide,
     )
 
 

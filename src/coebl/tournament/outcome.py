@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from coebl.core.errors import printable
+from coebl.core.errors import InputError, printable
 from coebl.core.files import make_folder, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.core.specs import without_folder
@@ -34,6 +34,7 @@ from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, known_to, learner_titles, spelled_out
 from coebl.plots import save
+from coebl.report.head_to_head import Section
 from coebl.study import Results, Study
 from coebl.tournament.figures import finding, plot_standings, plot_trial
 from coebl.tournament.standings import Cycle, Standing, Standings, kinds_in, measure, payoff_width, standings
@@ -41,7 +42,8 @@ from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import Suite, opponents_of, shortest
 
 FOLDER = "tournament"  # inside the study's folder
-TEST = "Test"  # the title of the section about a test of one learner
+_EARNED = "What each learner earns from the others, and what it loses to a best response"  # in zero-sum games
+TEST = "Test"  # the title of the section about a test of one learner, whose figure has a panel per statement
 
 _PLURAL: dict[Kind, str] = {
     "bandit": "bandits",
@@ -220,52 +222,43 @@ def _write_standings(
     columns = columns_of(ranking.general, titles)
     columns = [column for column in columns if column.brief or column.header in _ALSO_ON_PAGE]
     meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns if column.meaning)
-    picture = {"picture_text": "What each learner earns above the mean of all, and its swap regret"}
-    page = PageText(
+    page = Section(
         answer=f"{finding(ranking, titles)}.",
         header=[column.header[:1].upper() + column.header[1:] for column in columns],
         rows=[[with_minus(text) if "[" in text else text for text in row] for row in table_of(ranking, columns)],
         sentences=sentences(ranking, titles, own),
         legend=f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples.",
-        **picture if ranking.general else {},
+        picture_text="What each learner earns above the mean of all, and its swap regret"
+        if ranking.general
+        else _EARNED,
     )
     _write_summary({**about, **_as_dict(ranking)}, page, target, folder)
     return target
 
 
-class PageText(BaseModel):
-    """What the page of a study shows of a tournament: a table, and words about it and about its figure."""
-
-    model_config = ConfigDict(frozen=True, strict=True)
-
-    title: str = "Ranking"
-    answer: str = ""
-    header: list[str]
-    rows: list[list[str]]
-    sentences: list[str]
-    legend: str
-    picture_text: str = "What each learner earns from the others, and what it loses to a best response"
-
-    @property
-    def is_wide(self) -> bool:
-        """True for the figure of a test, which has a panel per statement."""
-        return self.title == TEST
-
-
 class _Summary(BaseModel):
-    page: PageText
+    page: Section
 
 
-def _write_summary(summary: Mapping[str, Any], page: PageText, target: Path, within: Path) -> None:
+def _write_summary(summary: Mapping[str, Any], page: Section, target: Path, within: Path) -> None:
     """Write summary.json, which has no NaN and no infinity."""
     everything = {**summary, "page": page.model_dump(exclude_unset=True)}
     text = json.dumps(finite(everything), indent=1, ensure_ascii=False) + "\n"
     write_whole(target / "summary.json", text, within=within)
 
 
-def read_page_text(path: Path) -> PageText:
-    """Return what a page shows of a summary.json; an OSError or a ValueError if it is damaged."""
-    return _Summary.model_validate_json(read_whole(path)).page
+def read_section(folder: Path) -> Section | None:
+    """Return the ranking or the verdicts of the tournament in a study's folder, as they were written, if any."""
+    path = folder / FOLDER / "summary.json"
+    if not path.exists():
+        return None
+    try:
+        page = _Summary.model_validate_json(read_whole(path)).page
+        picture = read_whole(path.with_name("figure.svg"))
+    except (OSError, ValueError):
+        raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None
+    text = page.picture_text or _EARNED  # which earlier versions did not write
+    return page.model_copy(update={"picture": picture, "picture_text": text, "is_wide": page.title == TEST})
 
 
 def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> None:
@@ -372,7 +365,7 @@ def write_trials(
     computed = {statement.id: statement.computed for statement in suite.statements}
     markdown = aims_as_markdown(str(about["title"]), everything, computed)
     write_whole(target / "verdicts.md", markdown, within=folder)
-    page = PageText(
+    page = Section(
         title=TEST,
         header=["subject", *AIM_HEADER],
         rows=[[verdict.variant, *row] for verdict, row in zip(everything, aim_rows(everything), strict=True)],
