@@ -1,5 +1,6 @@
 """LaTeX tables: a line per game and opponent, the best mean in bold, and escaped characters."""
 
+import math
 import re
 
 from coebl.naming import Known, LearnerWords
@@ -41,3 +42,11 @@ def test_a_number_without_an_interval_is_in_math_mode():
     text = latex_tables(rows)
     assert r"$6.384 \times 10^{-16}$" in text
     assert r"$\infty$" in text
+
+
+def test_an_interval_may_have_no_upper_end():
+    """The bootstrap interval of an expected running time, if few runs hit."""
+    found = row("ucb", "exp3", 2700.0, 0.0, metric="hitting_time") | {"low": 270.0, "high": math.inf, "n": 1}
+    text = latex_tables([found])
+    assert r"$2700 \pm \infty$" in text
+    assert "interval, 1 seed. Bold" in text

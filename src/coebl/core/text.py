@@ -38,6 +38,17 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
+def least_to_most(numbers: Iterable[int], noun: str = "") -> str:
+    """Return the smallest and the largest of some numbers, or the only one, with a noun if it is given.
+
+    >>> least_to_most([50, 20, 30], "seed"), least_to_most([1], "seed"), least_to_most([30, 30])
+    ('20 to 50 seeds', '1 seed', '30')
+    """
+    low, high = min(numbers := set(numbers)), max(numbers)
+    words = str(low) if low == high else f"{low} to {high}"
+    return f"{words} {noun}{'s' * (high != 1)}" if noun else words
+
+
 def natural(text: str) -> tuple[Any, ...]:
     """Return a sort key by which n=10 comes after n=9.
 
@@ -77,6 +88,22 @@ def decimal_places(half_width: float) -> int:
     (1, 0, 4)
     """
     return min(9, max(0, 1 - math.floor(math.log10(half_width))))
+
+
+def mean_and_half(mean: float, half: float) -> list[str]:
+    """Return a mean, and half the width of its interval if there is one, with two digits of the half.
+
+    >>> mean_and_half(-2.276, 1.54), mean_and_half(1142.2, 32.1), mean_and_half(-0.2, 13)
+    (['-2.3', '1.5'], ['1142', '32'], ['0', '13'])
+    >>> mean_and_half(3.14159, math.nan), mean_and_half(2.5, math.inf)
+    (['3.142'], ['2.5', 'inf'])
+    """
+    if not half > 0:
+        return [number_text(mean)]
+    if half == math.inf:
+        return [number_text(mean), "inf"]
+    places = decimal_places(half)
+    return [f"{round(number, places) + 0.0:.{places}f}" for number in (mean, half)]  # no signed zero
 
 
 def in_interval(

@@ -15,7 +15,7 @@ from coebl.core.arrays import Floats, Ints, evenly_spread
 from coebl.core.errors import InputError, nearest
 from coebl.core.frames import pl
 from coebl.core.modules import require
-from coebl.core.text import counted
+from coebl.core.text import counted, least_to_most
 from coebl.engine.until import HittingTime
 from coebl.evidence.runtimes import Runtimes, read_runtimes
 from coebl.evidence.statistics import Band
@@ -34,7 +34,7 @@ from coebl.naming import (
     metric_label,
 )
 from coebl.plots.hitting import plot_ecdf
-from coebl.plots.style import BAND, REFERENCE, canvas, check_some, drawable, legend_entries, panels, seeds_text
+from coebl.plots.style import BAND, REFERENCE, canvas, check_some, drawable, legend_entries, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ def plot_curves(
         ax.set_xlabel("round $t$")
         ax.set_ylabel(metric_label(metric, known))
         ax.set_xlim(0, max(1, ax.dataLim.x1))
-        band = f"{_BAND_LABEL}, {seeds_text(seeds)}" if seeds else ""
+        band = f"{_BAND_LABEL}, {least_to_most(seeds, 'seed')}" if seeds else ""
         if band and band not in ax.get_legend_handles_labels()[1]:
             ax.fill_between([], [], color="0.5", alpha=0.35, linewidth=0, label=band)
         if legend:  # above the axes, in two columns if the figure is wide enough

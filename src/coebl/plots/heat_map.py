@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats
-from coebl.core.text import decimal_places, number_text, with_minus
+from coebl.core.text import least_to_most, mean_and_half, with_minus
 from coebl.evidence.checks import Bound
 from coebl.evidence.judge import judge_family
 from coebl.evidence.statistics import Band
 from coebl.naming import known_to, metric_label
 from coebl.plots.curves import Data, read_curve
-from coebl.plots.style import COLUMN, NOTE, blue_orange, canvas, check_some, seeds_text
+from coebl.plots.style import COLUMN, NOTE, blue_orange, canvas, check_some
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,9 @@ def plot_heat_map(
     for (row, column), match in cells.items():
         band = Band.of(runs[match][None])
         place = rows.index(row), columns.index(column)
-        means[place], words[place] = band.mean[0], _plus_minus(float(band.mean[0]), float(band.half[0]))
+        mean, half = float(band.mean[0]), float(band.half[0])
+        means[place] = mean
+        words[place] = "infinite" if math.isnan(mean) else with_minus(" ± ".join(mean_and_half(mean, half)))
         seeds.add(band.seeds)
         if match not in decided:
             hatched.add(place)
@@ -70,7 +72,8 @@ def plot_heat_map(
         ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
         ax.set_title(title, pad=18, y=1)
         ax.set_xlabel(
-            f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: undecided at 5 % after Holm's correction",
+            f"mean ± half of the 95 % interval, {least_to_most(seeds, 'seed')}\n"
+            "hatched: undecided at 5 % after Holm's correction",
             color=NOTE,
         )
         return ax
@@ -112,16 +115,3 @@ def draw_matrix(
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
-
-
-def _plus_minus(mean: float, half: float) -> str:
-    """Return a number with as many digits as its interval supports.
-
-    >>> _plus_minus(-2.276, 1.54), _plus_minus(1142.2, 32.1), _plus_minus(3.14159, math.nan), _plus_minus(-0.2, 13)
-    ('−2.3 ± 1.5', '1142 ± 32', '3.142', '0 ± 13')
-    """
-    if not half > 0:
-        return "infinite" if math.isnan(mean) else with_minus(number_text(mean))
-    places = decimal_places(half)
-    rounded = round(mean, places) + 0.0  # no signed zero
-    return with_minus(f"{rounded:.{places}f} ± {half:.{places}f}")

@@ -154,16 +154,6 @@ def check_some(argument: str, given: Mapping[Any, Any]) -> None:
         raise InputError(f"{argument} is empty; accepted: one or more, each with a match.")
 
 
-def seeds_text(numbers: Iterable[int]) -> str:
-    """Return the number of seeds of some means, in words.
-
-    >>> seeds_text([50]), seeds_text([20, 50])
-    ('50 seeds', '20 to 50 seeds')
-    """
-    low, high = min(numbers := set(numbers)), max(numbers)
-    return f"{low} seed{'s' * (low > 1)}" if low == high else f"{low} to {high} seeds"
-
-
 def save(
     figure: Figure | SubFigure,
     folder: str | os.PathLike[str],
@@ -191,14 +181,12 @@ def save(
         if format not in FORMATS:
             raise InputError(f"format is {format!r}; accepted: {', '.join(FORMATS)}.")
     folder = make_folder(folder, within)
-    with look():
-        return [
-            write_whole(folder / f"{name}.{format}", drawn(figure.figure, format), within=within) for format in formats
-        ]
+    return [write_whole(folder / f"{name}.{format}", drawn(figure.figure, format), within=within) for format in formats]
 
 
 def drawn(figure: Figure, format: str) -> bytes:
     """Return a figure as the content of a file; the same figure gives the same bytes."""
     stream = io.BytesIO()
-    figure.savefig(stream, format=format, metadata=_UNDATED.get(format))
+    with look():
+        figure.savefig(stream, format=format, metadata=_UNDATED.get(format))
     return stream.getvalue()

@@ -18,7 +18,7 @@ from coebl.engine.until import HittingTime
 from coebl.evidence.judge import Verdict
 from coebl.naming import game_title
 from coebl.plots import plot_panels
-from coebl.plots.style import drawn, look
+from coebl.plots.style import drawn
 from coebl.report.content import Content, PageCurve, PageMatch
 
 if TYPE_CHECKING:
@@ -100,9 +100,8 @@ def times_section(results: Results, content: Content) -> Section | None:
     matches = [(match.game, *match.players) for match in times if match.noise == noises[0]]
     picture = None
     if len({match[1:] for match in matches}) <= _MOST_LINES:
-        with look():
-            figure = plot_panels(results, HittingTime.name, matches, noise=noises[0], known=content.known)
-            picture = drawn(figure, "svg")
+        figure = plot_panels(results, HittingTime.name, matches, noise=noises[0], known=content.known)
+        picture = drawn(figure, "svg")
     with_noise = f", with noise {noises[0]}" if len(noises) > 1 else ""
     return Section(
         id="times",

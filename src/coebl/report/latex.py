@@ -6,10 +6,11 @@ bold.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from coebl.core.text import decimal_places, number_text
+from coebl.core.text import least_to_most, mean_and_half
 from coebl.learners import LEARNERS
 from coebl.naming import NOTHING, Known, game_title, learner_titles, metric_words
 from coebl.study.results import SummaryRow
@@ -38,9 +39,9 @@ def _table(metric: str, rows: Sequence[SummaryRow], known: Known) -> str:
         opponent = "itself" if {*others} == {first} else " v ".join(titles[spec] for spec in others)
         lines.setdefault((game, opponent), {})[row["row"]] = row
     learners = sorted({row["row"] for row in rows}, key=LEARNERS.order)
-    seeds, rounds = (_range(row[key] for row in rows) for key in ("n", "round"))
+    rounds, seeds = least_to_most(row["round"] for row in rows), least_to_most((row["n"] for row in rows), "seed")
     body = [
-        " & ".join([_escaped(game), _escaped(opponent), *_cells(line, learners, words.better == "higher")]) + r" \\"
+        " & ".join([_escaped(game), _escaped(opponent), *_cells(line, learners, words.better)]) + r" \\"
         for (game, opponent), line in lines.items()
     ]
     heads = ["Game", "Opponent", *(_escaped(titles[spec]) for spec in learners)]
@@ -50,7 +51,7 @@ def _table(metric: str, rows: Sequence[SummaryRow], known: Known) -> str:
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{_escaped(words.title)} after round {rounds}: mean $\pm$ half of the 95\,\% interval, "
-            rf"{seeds} seeds. Bold: the {best} mean of a line; differences are not tested.}}",
+            rf"{seeds}. Bold: the {best} mean of a line; differences are not tested.}}",
             rf"\begin{{tabular}}{{ll{'r' * len(learners)}}}",
             r"\toprule",
             " & ".join(heads) + r" \\",
@@ -64,37 +65,28 @@ def _table(metric: str, rows: Sequence[SummaryRow], known: Known) -> str:
     )
 
 
-def _cells(line: dict[str, SummaryRow], learners: Sequence[str], more: bool) -> list[str]:
+def _cells(line: dict[str, SummaryRow], learners: Sequence[str], better: str) -> list[str]:
     """Return the mean and the half width of each learner; a dash if it did not play."""
-    means = [row["mean"] for row in line.values() if row["mean"] == row["mean"]]
-    best = (max if more else min)(means, default=None)
+    means = [row["mean"] for row in line.values() if not math.isnan(row["mean"])]
+    best = (max if better == "higher" else min)(means, default=None)
     cells = []
-    for spec in learners:
-        if (row := line.get(spec)) is None:
+    for row in map(line.get, learners):
+        if row is None:
             cells.append("--")
             continue
-        mean, half = row["mean"], (row["high"] - row["low"]) / 2
-        places = decimal_places(half) if half > 0 else None
-        text = _number(mean) if places is None else rf"{mean:.{places}f} \pm {half:.{places}f}"
-        is_best = len(means) > 1 and mean == best
+        text = r" \pm ".join(map(_in_math_mode, mean_and_half(row["mean"], (row["high"] - row["low"]) / 2)))
+        is_best = len(means) > 1 and row["mean"] == best
         cells.append(rf"$\mathbf{{{text}}}$" if is_best else f"${text}$")
     return cells
 
 
-def _number(number: float) -> str:
-    r"""Return a number without an interval, for LaTeX's math mode.
+def _in_math_mode(number: str) -> str:
+    r"""Return a formatted number for LaTeX's math mode.
 
-    >>> print(_number(6.384e-16), _number(float("-inf")), _number(0.25))
+    >>> print(_in_math_mode("6.384e-16"), _in_math_mode("-inf"), _in_math_mode("0.25"))
     6.384 \times 10^{-16} -\infty 0.25
     """
-    return re.sub(r"e([+-]\d+)", lambda found: rf" \times 10^{{{int(found[1])}}}", number_text(number)).replace(
-        "inf", r"\infty"
-    )
-
-
-def _range(numbers: Iterable[int]) -> str:
-    low, high = min(numbers := set(numbers)), max(numbers)
-    return f"{low}" if low == high else f"{low} to {high}"
+    return re.sub(r"e([+-]\d+)", lambda found: rf" \times 10^{{{int(found[1])}}}", number).replace("inf", r"\infty")
 
 
 def _escaped(text: str) -> str:
