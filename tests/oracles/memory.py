@@ -30,5 +30,4 @@ def recompute(solver):
 
 @njit
 def _recompute(memory, m, n):
-    lay = workspace.layout(m, n, memory.coefficients)
-    return simplex.recompute(workspace.tableau_of(memory, lay, 0), workspace.scratch_of(memory, lay))
+    return simplex.recompute(workspace.tableau_of(memory, workspace.layout(m, n, memory.coefficients), 0))

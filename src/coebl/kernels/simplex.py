@@ -13,7 +13,7 @@ import numpy as np
 from coebl.kernels.cache import compiled, inlined
 from coebl.kernels.tableau import bounds, dual, primal, settle, subtract, tie_parts
 from coebl.kernels.vectors import LANES, anywhere, fill, load, pointer, select
-from coebl.kernels.workspace import DOUBLE, MOST_GAP, layout, matrix, scratch_of, tableau_of, tolerances_of
+from coebl.kernels.workspace import DOUBLE, MOST_GAP, layout, matrix, tableau_of, tolerances_of
 
 
 @inlined
@@ -32,8 +32,8 @@ def _differs(t, A, i, base, unit):
 
 
 @compiled
-def _find_changes(t, w, A):
-    """List in w.changed where A differs from the payoffs of B. Returns how many, or -1 if w.changed is too short.
+def _find_changes(t, A):
+    """List in t.changed where A differs from the payoffs of B. Returns how many, or -1 if t.changed is too short.
 
     It stops at the first entry too many, so that payoffs that have all changed cost next to nothing.
     """
@@ -44,15 +44,15 @@ def _find_changes(t, w, A):
             continue
         for j in range(t.n):
             if 1 + (A[i, j] - base) * unit != B[i, j]:
-                if count == w.budget:
+                if count == t.budget:
                     return -1
-                w.changed[count] = i * t.n + j
+                t.changed[count] = i * t.n + j
                 count += 1
     return count
 
 
 @compiled
-def _change(t, w, i, j, change):
+def _change(t, i, j, change):
     """Bring T up to date after B[i, j] has grown by change. False if the basis became singular.
 
     With slack[i] + change * q[j] in the place of slack[i] the old tableau still holds; substitute. norm is mostly left
@@ -82,13 +82,13 @@ def _change(t, w, i, j, change):
         t.c[column_of_q] += change * t.c[column_of_slack]
     else:
         growth = 1 + change * T[row_of_q, column_of_slack]
-        if abs(growth) < tolerances_of(w).growth:
+        if abs(growth) < tolerances_of(t).growth:
             return False
         for k in range(m):
-            w.factor[k] = change * T[k, column_of_slack]
-        for s in range(w.width):
-            w.row[s] = T[row_of_q, s] / growth
-        subtract(t, w, t.b[row_of_q] / growth, 0.0, change * t.c[column_of_slack])
+            t.factor[k] = change * T[k, column_of_slack]
+        for s in range(t.width):
+            t.row[s] = T[row_of_q, s] / growth
+        subtract(t, t.b[row_of_q] / growth, 0.0, change * t.c[column_of_slack])
     return True
 
 
@@ -106,40 +106,40 @@ def _has(t, number):
 
 
 @compiled
-def catch_up(t, w, A):
+def catch_up(t, A):
     """Apply the changes of A to B and T. False if they are too many or too large, or made the basis singular.
 
     B and T can then no longer be used.
     """
-    count = _find_changes(t, w, A)
+    count = _find_changes(t, A)
     if count < 0:
         return False
     B = matrix(t.B, t.m, t.B_stride)
     base, unit, least, most = t.scale[0], 1 / t.scale[1], t.scale[2], t.scale[3]
     least_left = most_left = False
-    tolerance = tolerances_of(w)
+    tolerance = tolerances_of(t)
     for k in range(count):
-        i, j = w.changed[k] // t.n, w.changed[k] % t.n
+        i, j = t.changed[k] // t.n, t.changed[k] % t.n
         old, new = B[i, j], 1 + (A[i, j] - base) * unit
         if not (new >= tolerance.lowest and new <= tolerance.highest):  # NaN is rejected as well
             return False
-        if not _change(t, w, i, j, new - old):
+        if not _change(t, i, j, new - old):
             return False
         B[i, j] = new
         least_left |= old == least
         most_left |= old == most
         least, most = min(least, new), max(most, new)
     if (least_left and not _has(t, least)) or (most_left and not _has(t, most)):
-        least, most = extent(B, t.n, w)
+        least, most = extent(t, B)
     t.scale[2], t.scale[3] = least, most
     return most - least >= tolerance.narrowest
 
 
 @compiled
-def extent(A, n, w):
-    """The least and the largest entry in the first n columns of A, or NaN where one is not finite."""
-    m = A.shape[0]
-    lows, highs, check = w.spare, w.primal, w.column_sums
+def extent(t, A):
+    """The least and the largest entry in the first n columns of A, (m, ...), or NaN where one is not finite."""
+    m, n = t.m, t.n
+    lows, highs, check = t.spare, t.primal, t.column_sums
     for j in range(n):
         lows[j] = highs[j] = A[m - 1, j]
         check[j] = A[m - 1, j] * 0.0
@@ -197,7 +197,7 @@ def invert(G, stop):
 
 
 @compiled
-def recompute(t, w):
+def recompute(t):
     """Compute T, b, c and norm of this basis from B alone, without the rounding of pivots.
 
     False if the basis is singular, or if the solve is to stop.
@@ -214,24 +214,24 @@ def recompute(t, w):
     for a in range(size):
         for k in range(size):
             G[a, k] = B[t.nonbasic[slack_columns[a]] - n, t.basic[q_rows[k]]]
-    if not invert(G, w.stop):
+    if not invert(G, t.stop):
         return False
     solved = np.zeros((size, n))  # inverse of G times its constraints: each basic q as a function of all q
     for k in range(size):
-        if w.stop[0] != 0:
+        if t.stop[0] != 0:
             return False
         for a in range(size):
             constraint = t.nonbasic[slack_columns[a]] - n
             for j in range(n):
                 solved[k, j] += G[k, a] * B[constraint, j]
-    for s in range(w.width):
+    for s in range(t.width):
         t.c[s] = 1.0 if s < n and t.nonbasic[s] < n else 0.0
         t.norm[s] = 1
     of_q, of_slacks = np.empty(n), np.empty(size)
     for i in range(m):
         if t.basic[i] < n:
             continue
-        if w.stop[0] != 0:
+        if t.stop[0] != 0:
             return False
         slack = t.basic[i] - n
         t.b[i] = 1.0
@@ -271,10 +271,10 @@ def _fill_row(t, i, of_q, of_slacks, slack_columns):
 
 
 @compiled
-def _scale(t, w, A):
+def _scale(t, A):
     """Scale A into B, with entries in [1, 2]."""
     m, n, B = t.m, t.n, matrix(t.B, t.m, t.B_stride)
-    low, high = extent(A, n, w)
+    low, high = extent(t, A)
     span = high - low if high != low else 1.0
     unit = 1 / span
     for i in range(m):
@@ -286,70 +286,70 @@ def _scale(t, w, A):
 
 
 @compiled
-def _begin(t, w, weight):
+def _begin(t, weight):
     """The tableau of t.B with every slack basic."""
     m, n, T, B = t.m, t.n, matrix(t.T, t.m, t.stride), matrix(t.B, t.m, t.B_stride)
-    for j in range(w.width):
+    for j in range(t.width):
         t.norm[j] = 1
         t.c[j] = 1 if j < n else 0
     for i in range(m):
         t.b[i] = 1.0
-        w.e[i] = weight[i]
+        t.e[i] = weight[i]
         t.basic[i] = n + i
         for j in range(n):
             T[i, j] = B[i, j]
-        for j in range(n, w.width):
+        for j in range(n, t.width):
             T[i, j] = 0
-        for j in range(w.width):
+        for j in range(t.width):
             t.norm[j] += T[i, j] * T[i, j]
     for j in range(n):
         t.nonbasic[j] = j
 
 
 @compiled
-def _continue(t, w, weight, zero, exact):
+def _continue(t, weight, zero, exact):
     """Pivot from this tableau to the optimum, and settle. Returns the number of pivots, or -1 if it cannot continue.
 
     Entries of b and c up to zero, and once they are refined up to exact, count as zero.
     """
     m, n = t.m, t.n
-    if w.lanes == LANES:
-        tie_parts(t, w, weight)
+    if t.lanes == LANES:
+        tie_parts(t, weight)
     else:  # ties are left to settle
         for i in range(m):
-            w.e[i] = 0.0
-    repairs = dual(t, w, zero, m + n)
-    improvements = primal(t, w, zero, m + n) if repairs >= 0 else -1
-    more = settle(t, w, weight, exact) if improvements >= 0 else -1
+            t.e[i] = 0.0
+    repairs = dual(t, zero, m + n)
+    improvements = primal(t, zero, m + n) if repairs >= 0 else -1
+    more = settle(t, weight, exact) if improvements >= 0 else -1
     return repairs + improvements + more if more >= 0 else -1
 
 
 @compiled
-def _from_tableau(t, w, A, weight):
+def _from_tableau(t, A, weight):
     """Solve from the tableau of the last solve. Returns the number of pivots, or -1 if that fails."""
-    tolerance = tolerances_of(w)
+    tolerance = tolerances_of(t)
     zero, exact = tolerance.zero, tolerance.exact
-    if not (t.scale[1] > 0.0 and catch_up(t, w, A)):
+    if not (t.scale[1] > 0.0 and catch_up(t, A)):
         return -1
-    count = _continue(t, w, weight, zero, exact)
-    if count < 0 and recompute(t, w):
-        count = _continue(t, w, weight, zero, exact)
+    count = _continue(t, weight, zero, exact)
+    if count < 0 and recompute(t):
+        count = _continue(t, weight, zero, exact)
     return count
 
 
 @compiled
-def _from_scratch(t, w, A, weight):
+def _from_scratch(t, A, weight):
     """Solve from the payoffs alone. Returns the number of pivots, or -1 if this precision is not enough."""
-    tolerance = tolerances_of(w)
+    tolerance = tolerances_of(t)
     zero, exact, loose = tolerance.zero, tolerance.exact, tolerance.loose
-    _scale(t, w, A)
-    _begin(t, w, weight)
-    count = primal(t, w, zero, 10 * (t.m + t.n) + 50)
+    _scale(t, A)
+    _begin(t, weight)
+    count = primal(t, zero, 10 * (t.m + t.n) + 50)
     if count >= 0:
-        more = settle(t, w, weight, exact)
+        more = settle(t, weight, exact)
         count = count + more if more >= 0 else -1
-    if count < 0 and recompute(t, w):
-        count = _continue(t, w, weight, max(zero, loose), loose)
+    if count < 0 and recompute(t):
+        count = _continue(t, weight, max(zero, loose), loose)
     return count
 
 
@@ -364,24 +364,24 @@ def solve_batch(A, weight, workspace, row, column, value, gap, pivots):
     """
     runs, m, n = A.shape
     lay = layout(m, n, workspace.coefficients)
-    w = scratch_of(workspace, lay)
+    remembered = workspace.tableaux == runs
     failures = 0
     for k in range(runs):
-        if w.stop[0] != 0:
+        t = tableau_of(workspace, lay, k if remembered else 0)
+        if t.stop[0] != 0:
             return runs
-        t = tableau_of(workspace, lay, k if workspace.tableaux == runs else 0)
         payoffs = matrix(pointer(A, k * m * n), m, n)
         ties = pointer(weight, k * m if weight.shape[0] > 1 else 0)
-        count = _from_tableau(t, w, payoffs, ties) if workspace.tableaux == runs else -1
+        count = _from_tableau(t, payoffs, ties) if remembered else -1
         if count < 0:
-            count = _from_scratch(t, w, payoffs, ties)
+            count = _from_scratch(t, payoffs, ties)
         if count < 0:
             t.scale[1] = 0.0
             gap[k] = np.nan
             failures += 1
             continue
         pivots[k] = count
-        lower, upper = bounds(t, w, pointer(row, k * m), pointer(column, k * n))
+        lower, upper = bounds(t, pointer(row, k * m), pointer(column, k * n))
         value[k] = t.scale[0] + (0.5 * (lower + upper) - 1) * t.scale[1]
         gap[k] = (upper - lower) / (t.scale[3] - t.scale[2] or 1.0)
         failures += not abs(gap[k]) <= MOST_GAP  # also if it is NaN

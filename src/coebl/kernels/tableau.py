@@ -18,7 +18,7 @@ degenerate either. ``e`` is the part of the right-hand side that belongs to epsi
 
 Precision. ``T`` may be single precision. It then only steers, and refinement against ``B`` gives the answer.
 
-In what follows ``t`` is a `Tableau` and ``w`` a `Scratch`, both of `workspace`.
+In what follows ``t`` is a `Tableau` of `workspace`.
 """
 
 import numpy as np
@@ -34,11 +34,11 @@ _REFINEMENTS = 8  # how often `_refine` may correct its solution; each time at l
 
 
 @compiled
-def _eliminate(t, w):
-    """Subtract w.factor x w.row from T, and leave 1 + the squared norm of each column in norm."""
-    T, norm, factor, row = t.T, t.norm, w.factor, w.row
-    stride, vectors = t.stride // w.lanes, w.width // w.lanes
-    for j in range(w.width):
+def _eliminate(t):
+    """Subtract t.factor x t.row from T, and leave 1 + the squared norm of each column in norm."""
+    T, norm, factor, row = t.T, t.norm, t.factor, t.row
+    stride, vectors = t.stride // t.lanes, t.width // t.lanes
+    for j in range(t.width):
         norm[j] = 1
     j = 0
     while j + 4 <= vectors:  # a strip of four vectors: their parts of row and norm stay in registers
@@ -71,35 +71,35 @@ def _eliminate(t, w):
 
 
 @compiled
-def _pivot(t, w, r, s):
-    """Exchange the variables of tableau row r and tableau column s; w.factor holds column s."""
-    inverse = 1 / w.factor[r]
-    here = r * t.stride // w.lanes
-    for j in range(w.width // w.lanes):
-        store(w.row, j, load(t.T, here + j) * fill_like(t.T, inverse))
-    w.row[s] = 1 + inverse  # these two make one formula right
-    w.factor[r] -= 1  # for row r and column s too
-    subtract(t, w, t.b[r] * inverse, w.e[r] * inverse, t.c[s])
+def _pivot(t, r, s):
+    """Exchange the variables of tableau row r and tableau column s; t.factor holds column s."""
+    inverse = 1 / t.factor[r]
+    here = r * t.stride // t.lanes
+    for j in range(t.width // t.lanes):
+        store(t.row, j, load(t.T, here + j) * fill_like(t.T, inverse))
+    t.row[s] = 1 + inverse  # these two make one formula right
+    t.factor[r] -= 1  # for row r and column s too
+    subtract(t, t.b[r] * inverse, t.e[r] * inverse, t.c[s])
     t.basic[r], t.nonbasic[s] = t.nonbasic[s], t.basic[r]
 
 
 @compiled
-def subtract(t, w, step, tie_step, price):
-    """Subtract w.factor x w.row from T, and likewise from b, e and c."""
+def subtract(t, step, tie_step, price):
+    """Subtract t.factor x t.row from T, and likewise from b, e and c."""
     for i in range(-(-t.m // LANES)):
-        factor = doubles(w.factor, i)
+        factor = doubles(t.factor, i)
         store(t.b, i, load(t.b, i) - factor * fill(step))
-        store(w.e, i, load(w.e, i) - factor * fill(tie_step))
-    for j in range(w.width // LANES):
-        store(t.c, j, load(t.c, j) - fill(price) * doubles(w.row, j))
-    _eliminate(t, w)
+        store(t.e, i, load(t.e, i) - factor * fill(tie_step))
+    for j in range(t.width // LANES):
+        store(t.c, j, load(t.c, j) - fill(price) * doubles(t.row, j))
+    _eliminate(t)
 
 
 @inlined
-def _choose_column(t, w, zero):
+def _choose_column(t, zero):
     """The steepest edge, or -1 where none improves."""
     best, column, here = fill(0.0), fill(0), lane_numbers()
-    for j in range(w.width // LANES):
+    for j in range(t.width // LANES):
         gain = load(t.c, j) - fill(zero)
         gain = select(gain > fill(0.0), gain, fill(0.0))
         score = fill(0.0) - gain * gain / doubles(t.norm, j)
@@ -111,33 +111,33 @@ def _choose_column(t, w, zero):
 
 
 @compiled
-def _tie(t, w, step, zero):
+def _tie(t, step, zero):
     """Of the rows that tie in b, the one of least tie part, among those whose pivots are not so small as to ruin T."""
-    m, tiny, share = t.m, tolerances_of(w).tiny, tolerances_of(w).share
+    m, tiny, share = t.m, tolerances_of(t).tiny, tolerances_of(t).share
     largest = 0.0
     for i in range(m):
-        if t.b[i] - step * w.factor[i] <= zero and w.factor[i] > largest:
-            largest = w.factor[i]
+        if t.b[i] - step * t.factor[i] <= zero and t.factor[i] > largest:
+            largest = t.factor[i]
     r = -1
     for i in range(m):
-        if t.b[i] - step * w.factor[i] <= zero and w.factor[i] > tiny and w.factor[i] >= share * largest:
-            if r < 0 or w.e[i] * w.factor[r] < w.e[r] * w.factor[i]:
+        if t.b[i] - step * t.factor[i] <= zero and t.factor[i] > tiny and t.factor[i] >= share * largest:
+            if r < 0 or t.e[i] * t.factor[r] < t.e[r] * t.factor[i]:
                 r = i
     return r
 
 
 @inlined
-def _choose_row(t, w, zero):
-    """The row of least ratio of b to w.factor, ties by the tie part, or -1 where there is none.
+def _choose_row(t, zero):
+    """The row of least ratio of b to t.factor, ties by the tie part, or -1 where there is none.
 
     The least ratio is found with b raised by what counts as zero: a rounded b over a small entry would set it too low,
     and hide the rows that tie.
     """
     vectors = -(-t.m // LANES)
-    tiny, none, nothing = fill(tolerances_of(w).tiny), fill(np.inf), fill(zero)
+    tiny, none, nothing = fill(tolerances_of(t).tiny), fill(np.inf), fill(zero)
     least = none
     for i in range(vectors):
-        entry = doubles(w.factor, i)
+        entry = doubles(t.factor, i)
         ratio = select(entry > tiny, (load(t.b, i) + nothing) / entry, none)
         least = select(ratio < least, ratio, least)
     step = minimum(least)
@@ -145,43 +145,43 @@ def _choose_row(t, w, zero):
         return -1
     ties, row, here = fill(0), fill(np.iinfo(np.int64).max), lane_numbers()
     for i in range(vectors):
-        entry = doubles(w.factor, i)
+        entry = doubles(t.factor, i)
         tied = (entry > tiny) & (load(t.b, i) - fill(step) * entry <= nothing)
         ties, row = select(tied, ties + fill(1), ties), select(tied, here, row)
         here = here + fill(LANES)
-    return minimum(row) if total(ties) == 1 else _tie(t, w, step, zero)
+    return minimum(row) if total(ties) == 1 else _tie(t, step, zero)
 
 
 @compiled
-def primal(t, w, zero, limit):
+def primal(t, zero, limit):
     """Pivot until no reduced cost exceeds zero. Return the number of pivots, or -1 if it cannot continue."""
     for pivots in range(limit):
-        if w.stop[0] != 0:
+        if t.stop[0] != 0:
             return -1
-        s = _choose_column(t, w, zero)
+        s = _choose_column(t, zero)
         if s < 0:
             return pivots
         for i in range(t.m):
-            w.factor[i] = t.T[i * t.stride + s]
-        r = _choose_row(t, w, zero)
+            t.factor[i] = t.T[i * t.stride + s]
+        r = _choose_row(t, zero)
         if r < 0:
             return -1
         t.b[r] = max(t.b[r], 0.0)
-        _pivot(t, w, r, s)
+        _pivot(t, r, s)
     return -1
 
 
 @compiled
-def _largest(t, w, r):
+def _largest(t, r):
     """The largest coefficient of row r, or 1."""
     largest = 1.0
-    for j in range(w.width):
+    for j in range(t.width):
         largest = max(largest, abs(t.T[r * t.stride + j]))
     return largest
 
 
 @compiled
-def dual(t, w, zero, limit):
+def dual(t, zero, limit):
     """Pivot until no right-hand side is negative, nor zero with a negative tie part. Return as primal does.
 
     A positive reduced cost counts as zero here; `primal` handles it afterwards. Two things keep a double-precision
@@ -190,14 +190,14 @@ def dual(t, w, zero, limit):
     cost nothing may cycle; `settle` computes them again. A single-precision tableau goes without: its
     tie parts are too coarse to decide between so many zeros, and it is better to give up.
     """
-    m, tiny, loose, nudge = t.m, tolerances_of(w).tiny, tolerances_of(w).loose, tolerances_of(w).nudge
-    double = w.lanes == LANES
+    m, tiny, loose, nudge = t.m, tolerances_of(t).tiny, tolerances_of(t).loose, tolerances_of(t).nudge
+    double = t.lanes == LANES
     for i in range(m):
         if double and abs(t.b[i]) <= zero:
             t.b[i] = 0.0
     pivots = 0
     for _ in range(limit):
-        if w.stop[0] != 0:
+        if t.stop[0] != 0:
             return -1
         r, worst = -1, -zero
         for i in range(m):
@@ -206,13 +206,13 @@ def dual(t, w, zero, limit):
         if r < 0:
             worst = -tiny
             for i in range(m):
-                if t.b[i] <= zero and w.e[i] < worst and w.e[i] < -tiny * _largest(t, w, i):
-                    r, worst = i, w.e[i]
+                if t.b[i] <= zero and t.e[i] < worst and t.e[i] < -tiny * _largest(t, i):
+                    r, worst = i, t.e[i]
         if r < 0:
             return pivots
-        largest = _largest(t, w, r)
+        largest = _largest(t, r)
         s, best, size = -1, np.inf, 0.0
-        for j in range(w.width):
+        for j in range(t.width):
             entry = -t.T[r * t.stride + j]
             if entry > tiny * largest:
                 cost = (-t.c[j] if t.c[j] < -zero else 0.0) / entry
@@ -221,11 +221,11 @@ def dual(t, w, zero, limit):
         if s < 0:
             if t.b[r] < -loose:
                 return -1
-            t.b[r] = w.e[r] = 0.0  # nothing in the row can make up for it: it is a zero, rounded
+            t.b[r] = t.e[r] = 0.0  # nothing in the row can make up for it: it is a zero, rounded
             continue
         for i in range(m):
-            w.factor[i] = t.T[i * t.stride + s]
-        _pivot(t, w, r, s)
+            t.factor[i] = t.T[i * t.stride + s]
+        _pivot(t, r, s)
         pivots += 1
         if double and pivots == _PATIENCE:
             for j in range(t.n):
@@ -266,62 +266,62 @@ def _products(M, m, n, stride, lanes, p, q, row_sums, column_sums):
 
 @inlined
 def _place(t, variable):
-    """The index of a variable in w.primal and w.dual; slacks start at the stride of T."""
+    """The index of a variable in t.primal and t.dual; slacks start at the stride of T."""
     return variable + (t.stride - t.n) * (variable >= t.n)
 
 
 @compiled
-def _refine(t, w, enough):
+def _refine(t, enough):
     """Solve for the p and q of this basis by iterative refinement; recompute b and c. False if it diverges.
 
     It ends when the error is at most `enough`, or no longer halves. False also if it halves for too long.
 
     Where row i of T is basic in q[j] and column s nonbasic in slack k, T[i, s] is the inverse of the basis. A basic
     variable should have no price, a nonbasic one no value: the price or value that they have is the error.
-    Leaves Bq in w.row_sums and B'p in w.column_sums.
+    Leaves Bq in t.row_sums and B'p in t.column_sums.
     """
     m, n = t.m, t.n
     for i in range(m):
         place = _place(t, t.basic[i])
-        w.primal[place], w.dual[place] = t.b[i], 0.0
+        t.primal[place], t.dual[place] = t.b[i], 0.0
     for s in range(n):
         place = _place(t, t.nonbasic[s])
-        w.primal[place], w.dual[place] = 0.0, -t.c[s]
+        t.primal[place], t.dual[place] = 0.0, -t.c[s]
     before = np.inf
     for _ in range(_REFINEMENTS):
-        _products(t.B, m, n, t.B_stride, LANES, w.p, w.primal, w.row_sums, w.column_sums)
+        _products(t.B, m, n, t.B_stride, LANES, t.p, t.primal, t.row_sums, t.column_sums)
         for i in range(m):
-            w.slacks[i] = 1 - w.row_sums[i]
+            t.slacks[i] = 1 - t.row_sums[i]
         for j in range(n):
-            w.dual[j] = w.column_sums[j] - 1
+            t.dual[j] = t.column_sums[j] - 1
         error = 0.0
         for i in range(m):
             place = _place(t, t.basic[i])
-            t.b[i], w.factor[i] = w.primal[place], -w.dual[place]
-            error = max(error, abs(w.dual[place]))
+            t.b[i], t.factor[i] = t.primal[place], -t.dual[place]
+            error = max(error, abs(t.dual[place]))
         for s in range(n):
             place = _place(t, t.nonbasic[s])
-            t.c[s], w.row[s] = -w.dual[place], w.primal[place]
-            error = max(error, abs(w.primal[place]))
+            t.c[s], t.row[s] = -t.dual[place], t.primal[place]
+            error = max(error, abs(t.primal[place]))
         if error <= enough:
             return True
         if not error < 0.5 * before:  # also if it is NaN
-            return error <= 0.1 * tolerances_of(w).exact
+            return error <= 0.1 * tolerances_of(t).exact
         before = error
-        _products(t.T, m, n, t.stride, w.lanes, w.factor, w.row, w.row_steps, w.column_steps)
+        _products(t.T, m, n, t.stride, t.lanes, t.factor, t.row, t.row_steps, t.column_steps)
         for i in range(m):
-            w.primal[_place(t, t.basic[i])] += w.row_steps[i]
+            t.primal[_place(t, t.basic[i])] += t.row_steps[i]
         for s in range(n):
-            w.dual[_place(t, t.nonbasic[s])] += w.column_steps[s]
+            t.dual[_place(t, t.nonbasic[s])] += t.column_steps[s]
     return False
 
 
 @compiled
-def bounds(t, w, row, column):
+def bounds(t, row, column):
     """Write the strategies to row and column. Return their guarantees, min p'B and max Bq. Comes after `settle`."""
     m, n = t.m, t.n
-    p, q = w.p, w.primal
-    clipped, rounding = False, tolerances_of(w).rounding
+    p, q = t.p, t.primal
+    clipped, rounding = False, tolerances_of(t).rounding
     total_p = total_q = 0.0
     for i in range(m):
         if p[i] != 0.0 and p[i] < rounding:
@@ -334,12 +334,12 @@ def bounds(t, w, row, column):
             clipped = True
         total_q += q[j]
     if clipped:
-        _products(t.B, m, n, t.B_stride, LANES, p, q, w.row_sums, w.column_sums)
-    low, high = w.column_sums[0], w.row_sums[0]
+        _products(t.B, m, n, t.B_stride, LANES, p, q, t.row_sums, t.column_sums)
+    low, high = t.column_sums[0], t.row_sums[0]
     for j in range(1, n):
-        low = min(low, w.column_sums[j])
+        low = min(low, t.column_sums[j])
     for i in range(1, m):
-        high = max(high, w.row_sums[i])
+        high = max(high, t.row_sums[i])
     for i in range(m):
         row[i] = p[i] / total_p
     for j in range(n):
@@ -348,43 +348,43 @@ def bounds(t, w, row, column):
 
 
 @compiled
-def tie_parts(t, w, weight):
+def tie_parts(t, weight):
     """Compute e, the part of the right-hand side that belongs to the perturbation 1 + epsilon * weight."""
     m, n = t.m, t.n
     for s in range(n):
         k = t.nonbasic[s]
-        w.row[s] = weight[k - n] if k >= n else 0.0
-    _products(t.T, m, n, t.stride, w.lanes, w.factor, w.row, w.row_steps, w.column_steps)
+        t.row[s] = weight[k - n] if k >= n else 0.0
+    _products(t.T, m, n, t.stride, t.lanes, t.factor, t.row, t.row_steps, t.column_steps)
     for i in range(m):
-        w.e[i] = w.row_steps[i] + (weight[t.basic[i] - n] if t.basic[i] >= n else 0.0)
+        t.e[i] = t.row_steps[i] + (weight[t.basic[i] - n] if t.basic[i] >= n else 0.0)
 
 
 @compiled
-def _ties_hold(t, w, weight):
+def _ties_hold(t, weight):
     """True if e solves B e + slack = weight. If not, the basis is singular and T is not its inverse.
 
     The strategies may be optimal all the same, so that nothing else would notice.
     """
     m, n = t.m, t.n
     for j in range(n):
-        w.spare[j] = 0.0
+        t.spare[j] = 0.0
     for i in range(m):
-        w.row_steps[i] = 0
+        t.row_steps[i] = 0
     largest = 1.0
     for i in range(m):
         if t.basic[i] < n:
-            w.spare[t.basic[i]] = w.e[i]
+            t.spare[t.basic[i]] = t.e[i]
         else:
-            w.row_steps[t.basic[i] - n] = w.e[i]
-        largest = max(largest, abs(w.e[i]))
-    tolerance = tolerances_of(w)
+            t.row_steps[t.basic[i] - n] = t.e[i]
+        largest = max(largest, abs(t.e[i]))
+    tolerance = tolerances_of(t)
     most = tolerance.tie_error + tolerance.tie_error_relative * largest
     vectors = t.B_stride // LANES
     for i in range(m):
         row_sum = fill(0.0)
         for j in range(vectors):
-            row_sum = row_sum + load(t.B, i * vectors + j) * load(w.spare, j)
-        if not abs(total(row_sum) + w.row_steps[i] - weight[i]) <= most:
+            row_sum = row_sum + load(t.B, i * vectors + j) * load(t.spare, j)
+        if not abs(total(row_sum) + t.row_steps[i] - weight[i]) <= most:
             return False
     return True
 
@@ -401,7 +401,7 @@ def _extremes(t):
 
 
 @compiled
-def settle(t, w, weight, exact):
+def settle(t, weight, exact):
     """Refine, and pivot further until the basis is optimal in double precision, ties included.
 
     Entries of b and c up to exact count as zero. Returns the number of pivots, or -1 if it cannot continue.
@@ -410,22 +410,22 @@ def settle(t, w, weight, exact):
     limit = m + n
     pivots = 0
     for _ in range(_ROUNDS):
-        if not _refine(t, w, 0.1 * tolerances_of(w).exact):
+        if not _refine(t, 0.1 * tolerances_of(t).exact):
             return -1
         least, most = _extremes(t)
-        if least > tolerances_of(w).near and most <= exact:
+        if least > tolerances_of(t).near and most <= exact:
             return pivots
-        if not _refine(t, w, 0.0):  # to the last digits: a zero must not look like a positive number, nor the reverse
+        if not _refine(t, 0.0):  # to the last digits: a zero must not look like a positive number, nor the reverse
             return -1
         least, most = _extremes(t)
         if least > exact and most <= exact:
             return pivots
-        tie_parts(t, w, weight)
-        repairs = dual(t, w, exact, limit)
-        improvements = primal(t, w, exact, limit) if repairs >= 0 else -1
+        tie_parts(t, weight)
+        repairs = dual(t, exact, limit)
+        improvements = primal(t, exact, limit) if repairs >= 0 else -1
         if repairs < 0 or improvements < 0:
             return -1
         if repairs + improvements == 0:
-            return pivots if _ties_hold(t, w, weight) else -1
+            return pivots if _ties_hold(t, weight) else -1
         pivots += repairs + improvements
     return -1

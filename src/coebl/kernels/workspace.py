@@ -1,8 +1,8 @@
 """The memory of the kernel for large matrices, and the tolerances of all kernels.
 
 A workspace is three flat arrays, one for each kind of number. Each holds a part for every tableau that is kept, and
-behind these the working memory that all runs share. `layout` computes the sizes; `tableau_of` and `scratch_of` cut the
-memory into parts, each of which begins where the one before ends.
+behind these the working memory that all runs share. `layout` computes the sizes; `tableau_of` cuts the memory into
+parts, each of which begins where the one before ends.
 
 The parts are pointers (see `vectors`), not arrays: Numba counts the references to every array of a tuple that a
 function is given, and that takes as long as a pivot of a small tableau. A pointer is read and written by index, like an
@@ -108,7 +108,7 @@ class Layout(NamedTuple):
 
 
 class Tableau(NamedTuple):
-    """One tableau, and the payoffs that it belongs to. `tableau` explains the names."""
+    """One tableau, the payoffs that it belongs to, and the working memory. `tableau` explains the names."""
 
     m: int
     n: int
@@ -123,11 +123,11 @@ class Tableau(NamedTuple):
     #                   the least and the largest entry of B
     stride: int  # from row to row of T
     B_stride: int  # from row to row of B
+    width: int  # columns of T to sweep
+    lanes: int  # numbers in a vector of T
+    budget: int
 
-
-class Scratch(NamedTuple):
-    """The working memory, which all runs use in turn."""
-
+    # The working memory, which all tableaux use in turn:
     primal: Any  # (stride + rows,), the value of each variable: q, then the slacks
     slacks: Any  # (rows,), its end
     dual: Any  # (stride + rows,), the price of each variable: those of q, then p
@@ -142,9 +142,6 @@ class Scratch(NamedTuple):
     column_steps: Any  # (stride,), its products
     changed: Any  # (budget,), the entries of the payoffs that have changed
     stop: Any  # (1,), not 0 once the solve is to be given up
-    budget: int
-    lanes: int  # numbers in a vector of T
-    width: int  # columns of T to sweep
 
 
 @inlined
@@ -205,7 +202,7 @@ def matrix(memory, rows, columns):
 
 @inlined
 def tableau_of(workspace, lay, k):
-    """Tableau k of a workspace with this layout."""
+    """Tableau k of a workspace with this layout, and the working memory."""
     b = pointer(workspace.numbers, k * lay.numbers)
     c = pointer(b, lay.rows)
     B = pointer(c, lay.stride)
@@ -214,13 +211,9 @@ def tableau_of(workspace, lay, k):
     norm = pointer(T, lay.m * lay.stride)
     basic = pointer(workspace.indices, k * lay.indices)
     nonbasic = pointer(basic, lay.m)
-    return Tableau(lay.m, lay.n, T, b, c, norm, basic, nonbasic, B, scale, lay.stride, lay.B_stride)
-
-
-@inlined
-def scratch_of(workspace, lay):
-    """The working memory of a workspace with this layout."""
     lanes = BYTES // workspace.coefficients.itemsize
+    sizes = lay.stride, lay.B_stride, lay.width, lanes, lay.budget
+
     primal = pointer(workspace.numbers, workspace.tableaux * lay.numbers)
     slacks = pointer(primal, lay.stride)
     dual = pointer(slacks, lay.rows)
@@ -235,11 +228,11 @@ def scratch_of(workspace, lay):
     column_steps = pointer(row, lay.stride)
     changed = pointer(workspace.indices, workspace.tableaux * lay.indices)
     stop = pointer(changed, lay.budget)
-    numbers = primal, slacks, dual, p, e, row_sums, column_sums, spare
-    return Scratch(*numbers, factor, row_steps, row, column_steps, changed, stop, lay.budget, lanes, lay.width)
+    working = primal, slacks, dual, p, e, row_sums, column_sums, spare, factor, row_steps, row, column_steps
+    return Tableau(lay.m, lay.n, T, b, c, norm, basic, nonbasic, B, scale, *sizes, *working, changed, stop)
 
 
 @inlined
-def tolerances_of(w):
-    """The tolerances of the precision of T. They are constants: in Scratch they would be passed to every function."""
-    return DOUBLE if w.lanes == LANES else SINGLE
+def tolerances_of(t):
+    """The tolerances of the precision of T. They are constants: in Tableau they would be passed to every function."""
+    return DOUBLE if t.lanes == LANES else SINGLE
