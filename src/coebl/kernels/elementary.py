@@ -14,9 +14,6 @@ Gram matrices and Cholesky's method are here because the order in which librarie
 import math
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from coebl.kernels.cache import compiled, inlined
 
@@ -32,30 +29,10 @@ _EXPONENT = np.int64(52)
 _FRACTION = np.int64(0x000FFFFFFFFFFFFF)
 
 
-@intrinsic
-def _bits(context, number):
-    """The bits of a float, as an integer."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
-@intrinsic
-def _float(context, bits):
-    """The float that has these bits."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
-
-
 @inlined
 def _power_of_two(k):
     """2^k, of an integer -1022 <= k <= 1023."""
-    return _float((k + np.int64(1023)) << _EXPONENT)
+    return np.int64((k + np.int64(1023)) << _EXPONENT).view(np.float64)
 
 
 @inlined
@@ -115,9 +92,9 @@ def _expm1(x):
 @inlined
 def _log_of(u, low):
     """log(u + low), for a normal u > 0 and a low that u has rounded off."""
-    bits = _bits(u) + (_ONE_BITS - _SQRT_HALF_BITS)
+    bits = np.float64(u).view(np.int64) + (_ONE_BITS - _SQRT_HALF_BITS)
     k = np.float64((bits >> _EXPONENT) - np.int64(1023))
-    mantissa = _float((bits & _FRACTION) + _SQRT_HALF_BITS)  # sqrt(1/2) <= mantissa < sqrt(2)
+    mantissa = np.int64((bits & _FRACTION) + _SQRT_HALF_BITS).view(np.float64)  # sqrt(1/2) <= mantissa < sqrt(2)
     f = mantissa - 1.0
     return _log_near_one(f, k, low / u)
 
