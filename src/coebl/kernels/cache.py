@@ -95,8 +95,9 @@ def default_folder():
 
 
 @cache
-def _other_folders():
-    return [folder for folder in find_folders(SOURCES, parents(SOURCES)) if folder != default_folder()]
+def _folders():
+    """Return the folders of compiled kernels: the default one, if there is one, and then others that are only read."""
+    return list(dict.fromkeys(filter(None, [default_folder(), *find_folders(SOURCES, parents(SOURCES))])))
 
 
 def _temporary_folder():
@@ -170,6 +171,8 @@ class KernelCache(NullCache):
 
     def save_overload(self, signature, compiled):
         """Keep a compiled function, if the folder can be written."""
+        if not self._folders:  # as `announce` has reported
+            return
         folder = self._folders[0]
         file = self._file(folder, signature, compiled.codegen)
         try:
@@ -188,11 +191,7 @@ class KernelCache(NullCache):
 def compiled(function, **options):
     """Compile a function, and keep the result. A division by zero gives an infinity, as in NumPy."""
     dispatcher = njit(nogil=True, error_model="numpy", **options)(function)
-    folders = [folder for folder in (default_folder(), *_other_folders()) if folder]
-    if folders:
-        dispatcher._cache = KernelCache(function, folders)
-    else:
-        complain("there is no folder that can be written.")
+    dispatcher._cache = KernelCache(function, _folders())
     return dispatcher
 
 
