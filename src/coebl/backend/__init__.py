@@ -76,7 +76,11 @@ log = Function("log", elementary.fill_log, np.log)
 """The natural logarithm of x."""
 log1p = Function("log1p", elementary.fill_log1p, np.log1p)
 """log(1 + x), exact to rounding for small x too."""
-rel_entr = Function("rel_entr", elementary.fill_relative_entropy, lambda p, q: p * np.log(p / q))
+rel_entr = Function(
+    "rel_entr",
+    elementary.fill_relative_entropy,
+    lambda p, q: np.where((p == 0) & (q >= 0), 0.0, np.where(p > 0, p * np.log(p / q), np.inf)),
+)
 """p log(p / q): 0 where p is 0, and infinite where only q is."""
 cos_of_turns = Function("cos_of_turns", elementary.fill_cos_of_turns, lambda x: np.cos(2 * pi * x))
 """cos(2 pi x)."""
@@ -189,10 +193,6 @@ class Backend:
     def running_sums(self, carry: Any, terms: Any) -> Any:
         """Return carry, (1, ...), plus the running sums of terms, (rounds, ...); cuts between rounds change no bit."""
         return np.cumsum(np.concatenate([carry, terms]), axis=0)[1:]
-
-    def rel_entr(self, p: Any, q: Any) -> Any:
-        """Return p ln(p / q), entry by entry: 0 where p is 0, and infinite where only q is."""
-        return rel_entr(p, q)
 
     def gram(self, a: Any) -> Any:
         """Return a' a of every run, (runs, k, k) from (runs, m, k)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from math import inf, prod
 from pathlib import Path
@@ -31,6 +31,10 @@ _LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came w
 _THREADS = 256
 _MOST_BLOCKS = 65535  # in the second dimension of a grid
 _NOTHING = np.uint64(0)  # in place of an array
+
+_lock = threading.Lock()
+_inside = 0  # simulations in progress, in any thread: the first changes CuPy, the last restores it
+_accelerators: list[Any] = []  # of reductions and of routines, as they were before
 
 
 class CudaBackend(Backend):
@@ -68,8 +72,31 @@ class CudaBackend(Backend):
     def to_host(self, array: Any) -> Any:
         return self.arrays.asnumpy(array)
 
-    def computing(self) -> AbstractContextManager[None]:
-        return batch_independent(self.arrays)
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """Let CuPy sum without CUB in this block, in an order that does not depend on the batch.
+
+        CuPy has one setting for the whole process, so the sums of other threads change too while a simulation runs. A
+        smaller scope is not possible: learners and metrics, also custom ones, call NumPy's sums at any time.
+        """
+        # This uses private names. The public setting, CUPY_ACCELERATORS, is read when CuPy is imported, which may have
+        # happened already, and it would change the caller's sums too.
+        global _inside
+        core = self.arrays._core
+        with _lock:
+            if _inside == 0:
+                _accelerators[:] = core.get_reduction_accelerators(), core.get_routine_accelerators()
+                core.set_reduction_accelerators([])
+                core.set_routine_accelerators([])
+            _inside += 1
+        try:
+            yield
+        finally:
+            with _lock:
+                _inside -= 1
+                if _inside == 0:
+                    core.set_reduction_accelerators(_accelerators[0])
+                    core.set_routine_accelerators(_accelerators[1])
 
     def random(self, seeds: Sequence[int], key: int) -> _CudaRandom:
         return _CudaRandom(self.arrays, seeds, key)
@@ -132,9 +159,6 @@ class CudaBackend(Backend):
         sums, width = self.arrays.empty_like(terms), prod(terms.shape[1:])
         _launch(_kernel("add_up"), width, carry, terms, np.int64(len(terms)), np.int64(width), sums)
         return sums
-
-    def rel_entr(self, p: Any, q: Any) -> Any:
-        return require("cupyx.scipy.special").rel_entr(p, q)
 
     def gram(self, a: Any) -> Any:
         return np.matmul(a.swapaxes(1, 2), a)
@@ -208,38 +232,6 @@ def _unusable(reason: str) -> InputError:
     return InputError(f'device is "cuda", and {reason}')
 
 
-_lock = threading.Lock()
-_inside = 0  # simulations in progress, in any thread: the first changes CuPy, the last restores it
-_accelerators: list[Any] = []  # of reductions and of routines, as they were before
-
-
-@contextmanager
-def batch_independent(cupy: Any) -> Iterator[None]:
-    """Let CuPy sum without CUB in this block, in an order that does not depend on the batch.
-
-    CuPy has one setting for the whole process, so the sums of other threads change too while a simulation runs. A
-    smaller scope is not possible: learners and metrics, also custom ones, call NumPy's sums at any time.
-    """
-    # This uses private names. The public setting, CUPY_ACCELERATORS, is read when CuPy is imported, which may have
-    # happened already, and it would change the caller's sums too.
-    global _inside
-    core = cupy._core
-    with _lock:
-        if _inside == 0:
-            _accelerators[:] = core.get_reduction_accelerators(), core.get_routine_accelerators()
-            core.set_reduction_accelerators([])
-            core.set_routine_accelerators([])
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                core.set_reduction_accelerators(_accelerators[0])
-                core.set_routine_accelerators(_accelerators[1])
-
-
 def _launch(kernel: Any, threads: int, *arguments: Any) -> None:
     kernel((-(-threads // _THREADS),), (_THREADS,), arguments)
 
@@ -281,8 +273,9 @@ def sizes_and_strides(names: Sequence[str], operands: Sequence[Any]) -> tuple[di
     return sizes, [stride if size == sizes[letter] else 0 for letter, size, stride in axes]
 
 
-def _einsum_source(names: tuple[str, ...], output: str) -> str:
-    """Return the source of an einsum kernel: CUDA C++ with a loop for each letter that is summed over."""
+@cache
+def _einsum_kernel(names: tuple[str, ...], output: str) -> Any:
+    """Return an einsum kernel: CUDA C++ with a loop for each letter that is summed over."""
     letters = sorted(set("".join(names)))
     summed = [letter for letter in letters if letter not in output]
     arrays = [f"array{number}" for number in range(len(names))]
@@ -298,7 +291,7 @@ def _einsum_source(names: tuple[str, ...], output: str) -> str:
     if loops:  # several loads in flight at a time
         loops[-1] = f"\n#pragma unroll 8\n    {loops[-1]}"
     total = " * ".join([f"n_{letter}" for letter in output]) or "1"
-    return f"""
+    source = f"""
 extern "C" __global__ void einsum({pointers}double *out, {numbers}) {{
     const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (at >= {total}) return;
@@ -309,11 +302,7 @@ extern "C" __global__ void einsum({pointers}double *out, {numbers}) {{
     out[at] = sum;
 }}
 """
-
-
-@cache
-def _einsum_kernel(names: tuple[str, ...], output: str) -> Any:
-    return require("cupy").RawKernel(_einsum_source(names, output), "einsum")
+    return require("cupy").RawKernel(source, "einsum")
 
 
 def _is_plain(array: Any, index: tuple[Any, ...]) -> bool:

@@ -20,7 +20,7 @@ _EXTRAS = {  # the optional packages that each extra installs
     "study": ("pyarrow", "pandas", "polars", "threadpoolctl", "filelock", "pebble"),
     "report": ("matplotlib", "vl_convert", "jinja2", "markupsafe"),
     "dask": ("distributed",),
-    "cuda": ("cupy", "cupyx"),
+    "cuda": ("cupy",),
     "interchange": ("nashpy", "pygambit", "pyspiel", "quantecon"),
 }
 _USERS = "_coebl_user_"  # the prefix of the names of modules from users' files

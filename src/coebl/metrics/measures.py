@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from coebl.backend import Backend
+from coebl.backend import rel_entr
 from coebl.core.arrays import Floats
 from coebl.games import AnyGame
 from coebl.metrics.base import Block, Mean, Metric, RunningSum, Total, contiguous
@@ -114,13 +114,13 @@ class _Distance(Metric):
             reason = f"{needed}: {unique.reason}. Use exploitability instead."
         return reason
 
-    def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
+    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
         """Return the distance of policies, (rounds, runs, actions), from a strategy, (actions,): (rounds, runs)."""
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:
         row, column = (
-            self.distance(contiguous(policy), np.asarray(strategy, like=block.reward), block.backend)
+            self.distance(contiguous(policy), np.asarray(strategy, like=block.reward))
             for policy, strategy in zip(block.policies, self._equilibrium, strict=True)
         )
         return row + column
@@ -135,8 +135,8 @@ class KullbackLeibler(_Distance):
     formula = r"$\mathrm{KL}(x_t, x^*) + \mathrm{KL}(y_t, y^*)$"
     bounds = (0, inf)
 
-    def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
-        divergence: Floats = backend.rel_entr(policy, equilibrium).sum(axis=-1)
+    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+        divergence: Floats = rel_entr(policy, equilibrium).sum(axis=-1)
         return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can make it negative
 
 
@@ -149,7 +149,7 @@ class TotalVariation(_Distance):
     formula = r"$\mathrm{TV}(x_t, x^*) + \mathrm{TV}(y_t, y^*)$"
     bounds = (0, 2)
 
-    def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
+    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
         distance: Floats = np.abs(policy - equilibrium).sum(axis=-1) / 2
         return distance
 
@@ -428,7 +428,7 @@ class Entropy(Metric):
         total: Floats = np.zeros_like(block.reward)
         for policy in map(contiguous, block.policies):
             one = np.ones_like(policy)
-            bits = block.backend.rel_entr(policy, one) + block.backend.rel_entr(1 - policy, one)
+            bits = rel_entr(policy, one) + rel_entr(1 - policy, one)
             total = total - bits.mean(axis=-1) / (2 * log(2))
         return total
 
