@@ -97,14 +97,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f": did you mean {matches[0]!r}?" if matches else "."
 
 
-def look_up(kind: str, wanted: Iterable[str] | None, known: Mapping[str, Item]) -> list[Item]:
+def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[str, Item]) -> list[Item]:
     """Return the values of these names, ignoring case; without names, all values.
 
     >>> look_up("letter", ["b", "C"], {"a": 1, "B": 2, "C": 3})
     [2, 3]
     """
     by_case = {name.casefold(): name for name in known}
-    names = list(known) if wanted is None else [by_case.get(name.casefold(), name) for name in wanted]
+    names = list(known) if wanted is None else [wanted] if isinstance(wanted, str) else wanted
+    names = [by_case.get(name.casefold(), name) for name in names]
     for name in names:
         if name not in known:
             raise InputError(f"unknown {kind} {name!r}{nearest(name, known)} Accepted: {', '.join(known)}.")

@@ -255,7 +255,7 @@ def read_paper(
 
 def load_paper(name: str) -> Paper:
     """Load a paper by its name."""
-    (home,) = look_up("paper", [name], PAPERS)
+    (home,) = look_up("paper", name, PAPERS)
     paper = resolve_name(home)
     assert isinstance(paper, Paper)
     return paper
