@@ -62,7 +62,7 @@ def forged(store, described, cell=CELL, metric="regret", **specs):
     row, column = (specs.get(seat, spec) for seat, spec in zip(("row", "column"), cell.players, strict=True))
     named = {"game": specs.get("game", cell.game), "players": specs.get("players", (row, column)), "metrics": (metric,)}
     description = cell.description().model_copy(update=named | {"noise": specs.get("noise")})
-    record = make_record(cell.description(), ran(cell), cell.metrics, 60, "")
+    record = make_record(cell.description(), ran(cell))
     words = {} if described else {"learners": {}, "metric_info": {}}
     named |= {"noise": specs.get("noise", "gaussian"), "description": description}
     record = record.model_copy(update=named | words)

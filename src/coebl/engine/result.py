@@ -18,7 +18,7 @@ from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.match import MOST_ROUNDS, Match
 from coebl.engine.table import Table
-from coebl.engine.until import HITS, Hit, HittingTime, Until
+from coebl.engine.until import Hit, HittingTime, Until
 from coebl.games import DriftingGame, Game, TensorGame
 from coebl.games.equilibria import Distance
 from coebl.metrics import Block, Metric
@@ -203,6 +203,7 @@ class Recorder:
     ) -> None:
         self._match, self._rounds = match, rounds
         self._metrics = [metric(match.game, runs) for metric in metrics]
+        self._classes = {metric.name: metric for metric in metrics}
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
         self._kept: dict[str, list[Any]] = {name: [] for name in keep if name != "counts"}  # by block, then by seat
         self._counts: Any = 0 if "counts" in keep else None  # (runs, m, n)
@@ -241,17 +242,16 @@ class Recorder:
         }
         if self._counts is not None:
             kept["counts"] = backend.to_host(self._counts)
-        columns, classes = self._columns(), HITS | {metric.name: type(metric) for metric in self._metrics}
         return Result(
             match=self._match,
             device=backend.device,
             seeds=np.array(seeds),
             rounds=self._rounds,
-            metrics=columns,
+            metrics=self._columns(),
             policies=[backend.to_host(policy) for policy in self._policies],
             kept=kept,
             seconds=seconds,
-            classes={name: classes[name] for name in columns},
+            classes=self._classes,
         )
 
     def _columns(self) -> dict[str, Floats]:
@@ -270,6 +270,8 @@ class Ends(Recorder):
         self._condition = None if until is None else until.condition(match.game, runs)  # by block: (rounds, runs)
         self._values = {metric.name: np.full(runs, np.nan) for metric in metrics}
         self._times = np.full(runs, np.nan)
+        if until is not None:
+            self._classes |= {HittingTime.name: HittingTime, Hit.name: Hit}
 
     @property
     def done(self) -> bool:

@@ -45,9 +45,6 @@ class Hit(Metric):
     bounds = (0, 1)
 
 
-HITS: dict[str, type[Metric]] = {metric.name: metric for metric in (HittingTime, Hit)}  # metrics of a condition
-
-
 @dataclass(frozen=True)
 class Until:
     """The condition that ends a run: a metric beyond a number, or optimal actions of both players.

@@ -31,11 +31,9 @@ from coebl.engine import Match, Record, Result, simulate
 from coebl.engine.match import MatchKey
 from coebl.engine.policy_paths import frames_for, policy_paths
 from coebl.engine.result import Keep
-from coebl.engine.until import Hit, HittingTime
 from coebl.games import GAMES, NOISES, Game, GenomeGame, TensorGame, parse_game
 from coebl.games.game import NamedGame
 from coebl.learners import LEARNERS, parse_learner
-from coebl.metrics import Metric, all_metrics, metric_class
 from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
 from coebl.study.errors import DamagedFileError, StoreError, first_mistake
 
@@ -380,17 +378,12 @@ def _same(kind: str, label: str, spec: str) -> bool:
     return split_spec(label).name == split_spec(spec).name  # in a file, or of a package that is not installed here
 
 
-def make_record(
-    description: Description, result: Result, metrics: Iterable[str], rows: int, checksum: str
-) -> CellRecord:
-    """Return the record of a cell that was run; an InputError if the result is not of this cell."""
+def make_record(description: Description, result: Result) -> CellRecord:
+    """Return the record of a cell that was run, without its checksum; an InputError if the result is not of it."""
     match = result.match
     players = tuple(without_folder(str(player)) for player in match.players)
     general = isinstance(match.game, TensorGame)
     ranges = tuple((float(low), float(high)) for low, high in match.game.ranges)
-    known: list[type[Metric]] = [*all_metrics(match.game), HittingTime, Hit]
-    classes = {metric.name: metric for metric in known}
-    classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
     words = {}
     for spec, player in zip(players, match.players, strict=True):
         title = str(LEARNERS.entry_of(type(player)).title)
@@ -402,10 +395,10 @@ def make_record(
             players=players,
             noise=without_folder(str(match.game.noise)),
             metrics=tuple(result.metrics),
-            rows=rows,
-            checksum=checksum,
+            rows=len(result.seeds) * len(result.rounds),
+            checksum="",
             learners=words,
-            metric_info={name: describe_metric(classes[name]) for name in result.metrics if name in classes},
+            metric_info={name: describe_metric(metric) for name, metric in result.classes.items()},
             payoff_range=ranges[0],
             seats=match.game.seats if general else None,
             payoff_ranges=ranges if general else None,

@@ -100,8 +100,7 @@ def make_cell_file(cell: Cell, result: Result) -> CellFile:
         raise InputError(f"result has the seeds {shorten(result.seeds.tolist())}; accepted: the cell's, {cell}.")
     if clash := [metric for metric in result.metrics if metric in RESERVED]:
         raise InputError(f"a metric is called {clash[0]!r}, like a column of every table; give it another name.")
-    rows = len(result.seeds) * len(result.rounds)
-    record = make_record(cell.description(), result, cell.metrics, rows, "")
+    record = make_record(cell.description(), result)
     table = _table(record, result)
     raw = write_record(record.model_copy(update={"checksum": _checksum(table)}))
     data = _parquet_bytes(table.replace_schema_metadata({_KEY: raw}))
