@@ -73,6 +73,17 @@ def test_both_seats_count_by_seed(tmp_path):
         assert pairing.advantage.mean == pytest.approx(np.mean(as_column - as_row) / 2)
 
 
+def test_means_over_games_have_one_last_bit():
+    numbers = np.random.default_rng(1).standard_normal((60, 9))
+    rows = [
+        {"game": f"diagonal:n={game}", "noise": "none", "rounds": 9, "seed": seed, "players": ["ucb", "exp3"]}
+        | {"pseudo_regret": number}
+        for (game, seed), number in np.ndenumerate(numbers)
+    ]
+    found = {repr(pairwise(pl.DataFrame(rows), overall=True)[0]) for _ in range(10)}
+    assert len(found) == 1
+
+
 def pairing(first, second, advantage, p=0.01):
     return Pairing("rps", "none", 9, first, second, Estimate(advantage, 0, 0, 1, 9, p=p, p_holm=p))
 

@@ -34,7 +34,6 @@ def made_up(*games, kinds=None, spread=0.01, seeds=20):
         learners=tuple(learners),
         kinds=tuple(kinds or ["bandit"] * count),
         games=dict.fromkeys(names, 1),
-        units=dict.fromkeys(names, 1.0),
         table=table,
         seeds=tuple(range(seeds)),
         advantage=advantage,

@@ -34,7 +34,7 @@ ALL_GAMES = "all games"
 
 SETTING = ["game", "noise", "rounds"]
 DECISIVE = ("pseudo_regret", "regret")  # the first recorded one decides
-_PAIR = ["first", "second"]
+_PAIRING = [*SETTING, "first", "second", "own"]
 OWN = "payoff"  # decides in games that are not zero-sum
 Families = Literal["all pairings", "the pairings of a game"]
 Way = Literal["head to head", "common opponents", "self-play"]
@@ -73,7 +73,6 @@ def pairwise(
     metric: str | Sequence[str] = "pseudo_regret",
     *,
     learners: Sequence[str] | None = None,
-    units: Mapping[str, float] | None = None,
     family: Families = "all pairings",
     overall: bool = False,
 ) -> list[Pairing]:
@@ -87,7 +86,6 @@ def pairwise(
         table: a row per match and seed, as `Results.last` returns it.
         metric: a column of it; of several, the first that a match has recorded decides.
         learners: only these; the first of a pair is the earlier one. By default all, in the order of their names.
-        units: by game, the divisor of the numbers.
         family: the tests over which Holm corrects together.
         overall: also test the mean over all games, first and in a separate family.
 
@@ -98,44 +96,31 @@ def pairwise(
     >>> print(pairing.winner, pairing.advantage, round(pairing.advantage.p_holm, 4))
     ucb -3.5 [-4.742, -2.258] 0.0067
     """
-    settings = list(table.select(SETTING).unique(maintain_order=True).iter_rows())
-    metrics, every = ([metric] if isinstance(metric, str) else metric), table["players"].explode().drop_nulls().unique()
+    settings = table.select(SETTING).unique(maintain_order=True)
+    every = table["players"].explode().drop_nulls().unique()
     names = sorted(every, key=LEARNERS.order) if learners is None else list(learners)
     parts: list[pl.DataFrame] = []
-    own: set[tuple[Any, ...]] = set()  # the settings in which each learner has a number
-    for name in metrics:
-        rows = by_seat(table, name).filter(pl.col("value").is_finite())
-        if is_own(name, table.columns):
-            found, better = (
-                differences(rows, names, "common opponents"),
-                1.0 if metric_words(name).better == "higher" else -1.0,
-            )
-            own |= {*found.select(SETTING).unique().iter_rows()}
-        else:
-            found, better = differences(rows, names, "head to head"), -0.5
-        parts.append(found.select(*SETTING, "seed", "seat", "opponent", *_PAIR, pl.col("value") * better))
+    for name in [metric] if isinstance(metric, str) else metric:
+        rows, own = by_seat(table, name).filter(pl.col("value").is_finite()), is_own(name, table.columns)
+        found = differences(rows, names, "common opponents" if own else "head to head")
+        share = -0.5 if not own else 1.0 if metric_words(name).better == "higher" else -1.0
+        found = found.with_columns(pl.col("value") * share, own=pl.lit(own))
+        parts.append(found.select(*_PAIRING, "seed", "seat", "opponent", "value"))
         table = table.filter(pl.col(name).is_null())
-    sides = pl.concat(parts)
-    if units is not None:
-        sides = sides.with_columns(
-            pl.col("value") / pl.col("game").replace_strict(dict(units), return_dtype=pl.Float64)
-        )
-    samples = pooled(sides, [*SETTING, *_PAIR], ["seat", "opponent"])
-    families: dict[Any, pl.DataFrame] = {"": samples}
+    samples = pooled(pl.concat(parts), _PAIRING, ["seat", "opponent"])
+    families = [(samples, str(family))]
     if family == "the pairings of a game":
-        order = {key: place for place, key in enumerate(settings)}
-        families = dict(sorted(samples.partition_by(SETTING, as_dict=True).items(), key=lambda part: order[part[0]]))
+        families = [(samples.join(one, on=SETTING, how="semi"), family) for one in settings.iter_slices(1)]
     if overall:
-        means = pooled(samples, _PAIR, SETTING)
+        means = pooled(samples, _PAIRING[len(SETTING) :], SETTING)
         whole = means.with_columns(game=pl.lit(ALL_GAMES), noise=pl.lit(""), rounds=pl.lit(0))
-        families = {ALL_GAMES: whole, **families}
-    pairings: list[Pairing] = []
-    for key, part in families.items():
-        tests = tests_of(part, [*SETTING, *_PAIR], "all pairings over all games" if key == ALL_GAMES else family)
-        for (game, noise, rounds, first, second), estimate in tests.items():
-            alone = (game, noise, rounds) in own or (key == ALL_GAMES and len(own) == len(settings))
-            pairings.append(Pairing(game, noise, rounds, names[first], names[second], estimate, alone))
-    return [pairing for pairing in pairings if pairing.advantage.n > 1]
+        families.insert(0, (whole, "all pairings over all games"))
+    return [
+        Pairing(game, noise, rounds, names[first], names[second], estimate, own)
+        for part, tested in families
+        for (game, noise, rounds, first, second, own), estimate in tests_of(part, _PAIRING, tested).items()
+        if estimate.n > 1
+    ]
 
 
 def differences(sides: pl.DataFrame, learners: Sequence[str], way: Way) -> pl.DataFrame:
@@ -157,8 +142,8 @@ def differences(sides: pl.DataFrame, learners: Sequence[str], way: Way) -> pl.Da
         keys = [*SETTING, "seat", *(["opponent"] if way == "common opponents" else [])]
         first = first if way == "common opponents" else first.filter("alone")
         second = first.select(*keys, "seed", subtracted="value", second="first")
-        both = first.join(second.select(*keys, "second").unique(), on=keys)
-        pairs = both.join(second, on=[*keys, "second", "seed"], how="left")
+        both = first.join(second.select(*keys, "second").unique(), on=keys, maintain_order="left")
+        pairs = both.join(second, on=[*keys, "second", "seed"], how="left", maintain_order="left")
         pairs = pairs.with_columns(value=pl.col("value") - pl.col("subtracted"))
     return pairs.filter(pl.col("first") < pl.col("second"))
 
@@ -228,9 +213,10 @@ def seat_columns(metric: str, present: Iterable[str]) -> list[str]:
 def pooled(samples: pl.DataFrame, by: Sequence[str], over: Sequence[str]) -> pl.DataFrame:
     """Return the mean of `value` over some columns, for the seeds that every combination of them has."""
     counts = samples.group_by(by).agg(wanted=pl.struct(over).n_unique())
-    means = samples.group_by([*by, "seed"]).agg(pl.col("value").mean(), met=pl.col("value").count())
-    kept = means.join(counts, on=list(by)).filter(pl.col("met") == pl.col("wanted"))
-    return kept.drop("met", "wanted").sort("seed")
+    groups = samples.group_by([*by, "seed"], maintain_order=True)  # so that sums have one order, and one last bit
+    means = groups.agg(pl.col("value").mean(), met=pl.col("value").count())
+    kept = means.join(counts, on=list(by), maintain_order="left").filter(pl.col("met") == pl.col("wanted"))
+    return kept.drop("met", "wanted")
 
 
 def tests_of(samples: pl.DataFrame, by: Sequence[str], family: str) -> dict[tuple[Any, ...], Estimate]:

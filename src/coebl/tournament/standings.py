@@ -7,10 +7,8 @@ tests head to head, by `coebl.evidence.pairwise`, are about these games only.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +16,12 @@ from numpy.typing import NDArray
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.frames import pl
-from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, by_seat, pairwise, seat_columns
+from coebl.evidence.pairwise import ALL_GAMES, Pairing, asked_for, by_seat, pairwise, seat_columns
 from coebl.evidence.statistics import Estimate, mean_interval
 from coebl.games import AnyGame, parse_game
 from coebl.games.game import SEATS
 from coebl.learners.base import KINDS, Kind
+from coebl.naming import metric_words
 from coebl.solver import maximin
 from coebl.study import Results, Study
 from coebl.study.schema import one_among
@@ -39,13 +38,12 @@ _ALIKE = 1e-6  # equilibria that differ by less count as one
 
 @dataclass(frozen=True)
 class Measured:
-    """Measurements of a tournament, per round and in payoff ranges, on the same games and seeds for all learners."""
+    """Measurements of a tournament, per round in units of the payoff range, on the same games and seeds for all."""
 
     learners: tuple[str, ...]
     kinds: tuple[Kind, ...]
     games: dict[str, int]  # rounds by game
-    units: dict[str, float]  # by game, the largest amount that can be won in a match
-    table: pl.DataFrame  # of these games, learners and seeds, as `Results.last` returns it
+    table: pl.DataFrame  # of these games, learners and seeds, with the columns of `Results.last`
     seeds: tuple[int, ...]
     advantage: Floats  # (games, seeds, learners, learners): earnings of the first above the value against the second;
     # if general, its earnings among copies of the second, the mean of all seats
@@ -63,9 +61,8 @@ class Measured:
 
     def duels(self) -> list[Pairing]:
         """Return the tests of all pairs, over all games and then on each, with Holm's correction within each."""
-        family: Families = "the pairings of a game"
         metric = GENERAL_METRICS[0] if self.general else TOURNAMENT_METRICS[0]
-        return pairwise(self.table, metric, learners=self.learners, units=self.units, family=family, overall=True)
+        return pairwise(self.table, metric, learners=self.learners, family="the pairings of a game", overall=True)
 
 
 def measure(study: Study, results: Results) -> Measured:
@@ -104,22 +101,20 @@ def measure(study: Study, results: Results) -> Measured:
     table = table.filter(pl.col("players").list.join(" v ").is_in(names))
     table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # in the suite's order
     widths = {game: payoff_width(parse_game(cells[game].game)) for game in games}
-    totals = {game: rounds * widths[game] for game, rounds in games.items()}
-    width, total = (np.array([*unit.values()])[:, None, None, None] for unit in (widths, totals))
-    axes = [*games], seeds, learners
+    width = pl.col("game").replace_strict(widths, return_dtype=pl.Float64)
+    units = {name: width * pl.col("rounds") if metric_words(name).cumulative else width for name in columns}
+    table = table.with_columns(pl.col(name) / unit for name, unit in units.items())
     if general:
-        own, regret = (_by_opponent(table, metric, *axes, learners) for metric in metrics[:2])
-        advantage, regret = own / width, (regret / total).mean(axis=3)
+        advantage, regret, gaps = (_by_opponent(table, metric, games, learners, learners) for metric in metrics)
+        regret = regret.mean(axis=3)
     else:
-        per_unit = table.with_columns(pl.col(metrics[0]) / pl.col("game").replace_strict(totals))
-        lost = _by_opponent(per_unit, metrics[0], *axes, [*learners, YARDSTICK])
+        lost = _by_opponent(table, metrics[0], games, learners, [*learners, YARDSTICK])
+        gaps = _by_opponent(table, metrics[-1], games, learners, learners)
         advantage, regret = 0.0 - lost[..., :-1], lost[..., -1]
-    gaps = _by_opponent(table, metrics[-1], *axes, learners) / width
     return Measured(
         learners=tuple(learners),
         kinds=tuple(map(results.kinds().__getitem__, learners)),
         games=games,
-        units=widths if general else totals,
         table=table,
         seeds=tuple(seeds),
         advantage=advantage,
@@ -145,21 +140,23 @@ def payoff_width(game: AnyGame) -> float:
     return max(high - low for low, high in game.ranges) or 1.0
 
 
-def _by_opponent(table: pl.DataFrame, metric: str, *axes: Sequence[Any]) -> Floats:
+def _by_opponent(
+    table: pl.DataFrame, metric: str, games: Iterable[str], learners: Sequence[str], opponents: Sequence[str]
+) -> Floats:
     """Return a metric of each learner among copies of each opponent, the mean of all seats, by game and seed."""
     sides = by_seat(table, metric, signed=metric == TOURNAMENT_METRICS[0])
-    places = [{value: place for place, value in enumerate(values)} for values in axes]
-    groups = {group: group.split(" v ") for group in sides["opponent"].unique()}
-    of_one = {group: one for group, (one, *others) in groups.items() if {*others} <= {one} and one in places[-1]}
-    places[-1] = {group: places[-1][one] for group, one in of_one.items()}
-    keys = zip(("game", "seed", "learner", "opponent"), places, strict=True)
-    indices = [pl.col(key).replace_strict(of_key, default=None, return_dtype=pl.Int64) for key, of_key in keys]
-    found = sides.select(*indices, "value").drop_nulls()
-    shape = tuple(map(len, axes))
-    flat = np.ravel_multi_index(tuple(found.drop("value").to_numpy().T), shape)
-    sums, counts = (np.bincount(flat, weights, math.prod(shape)) for weights in (found["value"].to_numpy(), None))
-    means: Floats = (sums / counts).reshape(shape)
-    return means
+    groups = sides["opponent"].unique()
+    copies = {group: one for group in groups for one in opponents if {*group.split(" v ")} == {one}}
+    axes = ["game", "seed", "learner", "opponent"]
+    found = sides.select(
+        "seed",
+        "value",
+        pl.col("game").cast(pl.Enum([*games])),  # sorted in this order
+        pl.col("learner").cast(pl.Enum(learners), strict=False),
+        pl.col("opponent").replace_strict(copies, default=None, return_dtype=pl.Enum(opponents)),
+    ).drop_nulls()
+    means = found.group_by(axes).agg(pl.col("value").mean()).sort(axes)
+    return means["value"].to_numpy().reshape(means["game"].n_unique(), -1, len(learners), len(opponents))
 
 
 def _microseconds(results: Results, learners: Sequence[str], played: Collection[tuple[str, ...]]) -> Floats:
