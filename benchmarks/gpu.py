@@ -26,6 +26,7 @@ import numpy as np
 
 from coebl.backend import Device, backend_for
 from coebl.core.files import write_whole
+from coebl.core.text import markdown_table
 from coebl.engine import simulate
 from coebl.learners import LEARNERS
 from coebl.solver import maximin
@@ -171,7 +172,7 @@ def page(measured: dict[str, Any]) -> str:
     if any(n == 128 for n, *_ in measured.get("solver", [])):
         sections.append(about_cores(measured["solver"]))
     sections += [write(measured[part]) for part, write in WRITERS.items() if part in measured]
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join(section.rstrip() for section in sections) + "\n"
 
 
 def about_cores(solver: Any) -> str:
@@ -187,15 +188,15 @@ def about_cores(solver: Any) -> str:
 
 
 def solver_section(rows: Any) -> str:
-    lines = [
-        f"## The solver\n\nTime per matrix for {MATRICES} matrices of normal payoffs, certificate included. On one "
-        f"core of the host, {FEW} of them are solved.\n",
-        "| actions | target, µs | GPU, µs | one core of the host, µs | pivots | not certified on the device |",
-        "|---" * 6 + "|",
+    head = ["actions", "target, µs", "GPU, µs", "one core of the host, µs", "pivots", "not certified on the device"]
+    numbers = [
+        [f"{n} x {n}", str(AIMS[n]), f"{here * 1e6:.2f}", f"{core * 1e6:.0f}", f"{pivots:.0f}", str(left)]
+        for n, here, core, pivots, left in rows
     ]
-    for n, here, core, pivots, left in rows:
-        lines.append(f"| {n} x {n} | {AIMS[n]} | {here * 1e6:.2f} | {core * 1e6:.0f} | {pivots:.0f} | {left} |")
-    return "\n".join(lines)
+    return (
+        f"## The solver\n\nTime per matrix for {MATRICES} matrices of normal payoffs, certificate included. On one "
+        f"core of the host, {FEW} of them are solved.\n\n{markdown_table([head, *numbers])}"
+    )
 
 
 def coebl_section(seconds: Any) -> str:
@@ -206,16 +207,13 @@ def coebl_section(seconds: Any) -> str:
 
 
 def learners_section(rows: Any) -> str:
-    lines = [
+    head = ["learner", "GPU, s", "two cores of the host, s", "times faster"]
+    numbers = [[f"`{name}`", f"{here:.1f}", f"{cores:.1f}", f"{cores / here:.1f}"] for name, here, cores in rows]
+    return (
         f"## Every learner with 16 actions\n\n{SIXTEEN.seeds:,} seeds, {SIXTEEN.rounds} rounds, against uniform play. "
         f"The GPU plays them in full. The time of two cores is that of {CORE.rounds} rounds of {CORE.seeds} seeds on "
-        "one core, scaled up to all rounds and seeds and divided by two.\n",
-        "| learner | GPU, s | two cores of the host, s | times faster |",
-        "|---" * 4 + "|",
-    ]
-    for name, here, cores in rows:
-        lines.append(f"| `{name}` | {here:.1f} | {cores:.1f} | {cores / here:.1f} |")
-    return "\n".join(lines)
+        f"one core, scaled up to all rounds and seeds and divided by two.\n\n{markdown_table([head, *numbers])}"
+    )
 
 
 def paper_section(measured: Any) -> str:

@@ -12,14 +12,14 @@ import os
 import resource
 import time
 from multiprocessing import get_context
-from pathlib import Path
 from typing import NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from coebl.core.text import markdown_table
 from coebl.engine import simulate
 from coebl.games import parse_game
-from options import chosen_sizes
+from options import HERE, chosen_sizes, write_page
 
 FAMILIES = ("diagonal", "bigger-number")
 ROUNDS = {"kin": {8: 3000, 9: 100, 10: 10}, "coebl:c=2": {8: 100, 9: 15, 10: 2}}  # by learner and n
@@ -90,11 +90,11 @@ def uniform(case: Case) -> tuple[float, float, float]:
     return regrets[0], regrets[1], float(results[2].final("exploitability")[0])
 
 
-def line(case: Case, found: Measured) -> str:
+def row(case: Case, found: Measured) -> list[str]:
     """Return a row of the table."""
     answered, exp3, exploitability = uniform(case)
     rounds = ROUNDS[case.learner][case.n]
-    cells = [
+    return [
         case.game,
         f"{case.n}, {2**case.n:,}",
         case.learner,
@@ -105,22 +105,21 @@ def line(case: Case, found: Measured) -> str:
         f"{found.exp3:.2f} ({exp3:.2f})",
         f"{found.exploitability:.2f} ({exploitability:.2f})",
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
     chosen = chosen_sizes(__doc__, "LARGE_GAMES.md")
-    header = "game | n, actions | learner | rounds | ms per round | memory | regret v best-response | v Exp3 | "
-    lines = [f"| {header}exploitability |", "|---" * 9 + "|"]
+    costs = ["game", "n, actions", "learner", "rounds", "ms per round", "memory"]
+    rows = [[*costs, "regret v best-response", "v Exp3", "exploitability"]]
     for n in chosen or ROUNDS["kin"]:
         for case in (Case(game, n, learner) for game in FAMILIES for learner in ROUNDS):
             with get_context("spawn").Pool(1) as pool:
-                lines.append(line(case, pool.apply(measure, (case,))))
-            print(lines[-1], flush=True)
+                rows.append(row(case, pool.apply(measure, (case,))))
+            print(" | ".join(rows[-1]), flush=True)
     if not chosen:
-        path = Path(__file__).parent / "LARGE_GAMES.md"
-        said = path.read_text().split("\n\n## ", 1)[1:] if path.exists() else []
-        path.write_text("\n\n## ".join([TEXT + "\n".join(lines), *(text.rstrip() for text in said)]) + "\n")
+        path = HERE / "LARGE_GAMES.md"
+        _, mark, said = path.read_text().partition("\n## ") if path.exists() else ("", "", "")
+        write_page(path.name, [TEXT, markdown_table(rows), mark + said])
 
 
 if __name__ == "__main__":

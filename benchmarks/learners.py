@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
 from coebl.backend.streams import BatchRandom, learner_key
+from coebl.core.text import markdown_table
 from coebl.engine import Match, simulate
 from coebl.games import parse_matrix
 from coebl.learners import LEARNERS, parse_learner
 from matches import MATCH_UPS
-from options import chosen_sizes
+from options import HERE, chosen_sizes, write_page
 from peers import best_time
 from plain import play
 
@@ -55,21 +55,19 @@ def alone(learner: str, actions: int) -> float:
 
 
 def every_learner() -> list[str]:
-    """Return the table of all learners that improve."""
-    lines = [
+    """Return the table of all learners that improve, after its caption."""
+    caption = (
         f"Every learner: microseconds per run and round of the learner alone, against uniform play on a random normal "
-        f"game with {', '.join(map(str, ACTIONS))} actions per player, in a batch of {RUNS} runs, best of three.",
-        "",
-        "| learner | sees | " + " | ".join(f"{actions} actions, µs" for actions in ACTIONS) + " |",
-        "|---" * (2 + len(ACTIONS)) + "|",
-    ]
+        f"game with {', '.join(map(str, ACTIONS))} actions per player, in a batch of {RUNS} runs, best of three."
+    )
+    rows = [["learner", "sees", *(f"{actions} actions, µs" for actions in ACTIONS)]]
     for learner in (parse_learner(entry.example or entry.name) for entry in LEARNERS):
         if not learner.improves or "indices" not in learner.plays:
             continue
-        times = " | ".join(f"{alone(str(learner), actions):,.1f}" for actions in ACTIONS)
-        lines.append(f"| {learner} | {learner.kind()} | {times} |")
-        print(lines[-1], flush=True)
-    return lines
+        times = (f"{alone(str(learner), actions):,.1f}" for actions in ACTIONS)
+        rows.append([str(learner), learner.kind(), *times])
+        print(" | ".join(rows[-1]), flush=True)
+    return [caption, markdown_table(rows)]
 
 
 def normals(actions: int) -> tuple[float, float]:
@@ -93,47 +91,41 @@ def normals(actions: int) -> tuple[float, float]:
 
 
 def normal_numbers() -> list[str]:
-    """Return the table of normal numbers."""
-    lines = [
+    """Return the table of normal numbers, after its caption."""
+    caption = (
         f"Normal numbers with given means and standard deviations, one for each pair of actions, for {RUNS} runs: "
         "nanoseconds per number of `seat.random.normal`, and how many times longer NumPy takes for as many numbers, in "
-        "the same run: one call of each run's generator, a product and a sum.",
-        "",
-        "| actions | coebl, ns | NumPy, ns | times faster |",
-        "|---|---|---|---|",
-    ]
+        "the same run: one call of each run's generator, a product and a sum."
+    )
+    rows = [["actions", "coebl, ns", "NumPy, ns", "times faster"]]
     for actions in (4, 16, 64, 128):
         mine, numpys = normals(actions)
-        lines.append(f"| {actions} | {mine:.1f} | {numpys:.1f} | {numpys / mine:.1f}x |")
-        print(lines[-1], flush=True)
-    return lines
+        rows.append([str(actions), f"{mine:.1f}", f"{numpys:.1f}", f"{numpys / mine:.1f}x"])
+        print(" | ".join(rows[-1]), flush=True)
+    return [caption, markdown_table(rows)]
 
 
 def main() -> None:
     chosen = chosen_sizes(__doc__, "RESULTS.md")
-    lines = [
-        MARK.strip(),
-        "",
+    caption = (
         f"Microseconds per run and round on Diagonal, in a batch of {RUNS} runs, metrics included, and how many times "
         "longer a plain implementation takes in the same run (benchmarks/plain.py: NumPy, one run at a time, SciPy's "
-        "HiGHS and SLSQP).",
-        "",
-        "| n | match-up | coebl, µs | plain, µs | times faster | where the time goes |",
-        "|---|---|---|---|---|---|",
-    ]
+        "HiGHS and SLSQP)."
+    )
+    rows = [["n", "match-up", "coebl, µs", "plain, µs", "times faster", "where the time goes"]]
     for n in chosen or range(2, 8):
         rounds = 1000 if n < 5 else 300 if n < 7 else 100
         for row, column in MATCH_UPS:
             mine, where = ours(n, row, column, rounds)
             played, seconds = play(parse_matrix(f"diagonal:{n}").payoff, row, column, rounds, 1.5)
             plain = seconds / played * 1e6
-            lines.append(f"| {n} | {row} v {column} | {mine:,.2f} | {plain:,.0f} | {plain / mine:,.0f}x | {where} |")
-            print(lines[-1], flush=True)
+            rows.append([str(n), f"{row} v {column}", f"{mine:,.2f}", f"{plain:,.0f}", f"{plain / mine:,.0f}x", where])
+            print(" | ".join(rows[-1]), flush=True)
     if not chosen:
-        lines += ["", *every_learner(), "", *normal_numbers()]
-        path = Path(__file__).parent / "RESULTS.md"
-        before = path.read_text().split(MARK)[0] if path.exists() else "# Speed\n"
-        path.write_text(before.rstrip() + "\n\n" + "\n".join(lines) + "\n")
+        path = HERE / "RESULTS.md"
+        before = path.read_text().partition(MARK)[0] if path.exists() else "# Speed"
+        tables = [caption, markdown_table(rows), *every_learner(), *normal_numbers()]
+        write_page(path.name, [before, MARK.strip(), *tables])
 
 
 if __name__ == "__main__":

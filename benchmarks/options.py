@@ -1,8 +1,14 @@
-"""Command-line options of the benchmarks."""
+"""The command-line options of the benchmarks, and the pages that they write."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from coebl.core.files import write_whole
+
+HERE = Path(__file__).parent
 
 
 def chosen_sizes(description: str | None, written: str) -> list[int]:
@@ -11,3 +17,8 @@ def chosen_sizes(description: str | None, written: str) -> list[int]:
     parser.add_argument("--sizes", type=int, nargs="+", default=[], help=f"only these n, and do not write {written}")
     sizes: list[int] = parser.parse_args().sizes
     return sizes
+
+
+def write_page(name: str, parts: Iterable[str]) -> None:
+    """Write the paragraphs and tables of a page in this folder, with a blank line between them."""
+    write_whole(HERE / name, "\n\n".join(part.strip() for part in parts if part) + "\n")

@@ -27,6 +27,7 @@ import numpy as np
 
 from coebl import Player, solve
 from coebl.core.files import write_whole
+from coebl.core.text import markdown_table
 from coebl.learners import LEARNERS, Learner
 
 PAYOFF = np.random.default_rng(24).uniform(0, 5000, (6, 8))
@@ -167,12 +168,6 @@ def _memory() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = ["| " + " | ".join(row) + " |" for row in (head, *rows)]
-    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
-
-
 def main() -> None:
     """Run the benchmark and write or print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -196,15 +191,17 @@ def main() -> None:
         f"{value:.0f} and noise of standard deviation 500, against Tsallis-INF: means over {sizes.rounds} rounds and "
         f"{sizes.seeds} seeds. In brackets: the difference from euros with known units, in percent, with its standard "
         "error.",
-        table(["learner", *(setting.title for setting in SETTINGS)], rows),
+        markdown_table([["learner", *(setting.title for setting in SETTINGS)], *rows]),
         "The time to save and to load a player of this game, in milliseconds (best of seven), and the size of its "
         "file, in kB.",
-        table(["learner", "rounds", "save", "load", "file"], times),
+        markdown_table([["learner", "rounds", "save", "load", "file"], *times]),
         f"{sizes.players:,} players of 6 x 8 actions in one process, units unknown: memory after 20 rounds, in MB, CPU "
         "seconds to create them, and CPU microseconds per round, for `act` and `observe` together.",
-        table(["learner", "memory", "created in", "round"], crowds(("ots-rm", "kin", "tsallis-inf"), sizes.players)),
+        markdown_table(
+            [["learner", "memory", "created in", "round"], *crowds(("ots-rm", "kin", "tsallis-inf"), sizes.players)]
+        ),
     ]
-    text = "\n\n".join(parts) + "\n"
+    text = "\n\n".join(part.rstrip() for part in parts) + "\n"
     if options.quick:
         print(text)
     else:

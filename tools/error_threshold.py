@@ -12,6 +12,7 @@ from pathlib import Path
 
 from coebl.core.errors import InputError
 from coebl.core.files import write_whole
+from coebl.core.text import markdown_table
 from coebl.evidence import Runtimes, read_runtimes
 from coebl.games.noise import Gaussian, parse_noise
 from coebl.learners import parse_learner
@@ -58,8 +59,7 @@ def as_csv(grid: Grid) -> str:
 
 def table(grid: Grid) -> str:
     """Return the Markdown table: where most runs hit, where most do not, and the fastest rate."""
-    lines = ["| sigma | most runs hit up to chi | most do not from chi | best chi | median queries there |"]
-    lines += ["|---|---|---|---|---|"]
+    rows = [["sigma", "most runs hit up to chi", "most do not from chi", "best chi", "median queries there"]]
     for sigma, by_rate in grid.items():
         most = [chi for chi, runs in by_rate.items() if 2 * runs.hits > len(runs.times)]
         few = [chi for chi, runs in by_rate.items() if 2 * runs.hits <= len(runs.times) and chi > max(most, default=0)]
@@ -67,8 +67,8 @@ def table(grid: Grid) -> str:
         best = min(medians, key=medians.__getitem__, default=None)
         ends = [f"{max(most):g}" if most else "none", f"{min(few):g}" if few else "beyond the grid"]
         fastest = ["none", ""] if best is None else [f"{best:g}", f"{medians[best]:,}"]
-        lines.append("| " + " | ".join([f"{sigma:g}", *ends, *fastest]) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"{sigma:g}", *ends, *fastest])
+    return markdown_table(rows)
 
 
 def publish(folder: Path, target: Path) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from coebl import simulate
 from coebl.core.arrays import Floats
 from coebl.core.files import write_whole
-from coebl.core.text import csv_text
+from coebl.core.text import csv_text, markdown_table
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Bound, Setting
 from coebl.evidence.judge import Verdict, as_json, decide, judge_family, outcome_word
@@ -134,15 +134,13 @@ def verdicts_on(runs: Runs, plan: Mapping[str, Any]) -> list[tuple[Verdict, int]
 
 def claims_table(verdicts: Sequence[tuple[Verdict, int]]) -> str:
     """Return the verdicts as a table in Markdown."""
-    lines = ["| claim | verdict | checks that hold | aim |", "|---|---|---|---|"]
+    rows = [["claim", "verdict", "checks that hold", "aim"]]
     for verdict, may_miss in verdicts:
         hold = sum(result.verdict == "holds" for result in verdict.checks)
         aim = "reached" if len(verdict.checks) - hold <= may_miss else "missed"
         allowed = f"{aim}: {len(verdict.checks) - hold} not shown, {may_miss} allowed"
-        lines.append(
-            f"| {verdict.text} | {outcome_word(verdict.verdict)} | {hold} of {len(verdict.checks)} | {allowed} |"
-        )
-    return "\n".join(lines) + "\n"
+        rows.append([verdict.text, outcome_word(verdict.verdict), f"{hold} of {len(verdict.checks)}", allowed])
+    return markdown_table(rows)
 
 
 def game_table(runs: Runs, plan: Mapping[str, Any], game: str) -> str:
@@ -160,18 +158,14 @@ def game_table(runs: Runs, plan: Mapping[str, Any], game: str) -> str:
     }
     shown = [measure for measure in MEASURES if measure in runs[game, plan["learners"][0]]]
     titles = learner_titles(plan["learners"])
-    lines = [
-        f"| {GAMES[game].title} | " + " | ".join(heads[measure] for measure in shown) + " |",
-        "|---" * (1 + len(shown)) + "|",
-    ]
+    rows = [[GAMES[game].title, *(heads[measure] for measure in shown)]]
     for learner in plan["learners"]:
-        cells = []
+        rows.append([titles[learner]])
         for measure in shown:
             found = mean_interval(runs[game, learner][measure])
             places = digits.get(measure, 1)
-            cells.append(f"{found.mean:.{places}f} ± {(found.high - found.low) / 2:.{places}f}")
-        lines.append(f"| {titles[learner]} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+            rows[-1].append(f"{found.mean:.{places}f} ± {(found.high - found.low) / 2:.{places}f}")
+    return markdown_table(rows)
 
 
 def draw(runs: Runs, plan: Mapping[str, Any], target: Path) -> None:

@@ -7,7 +7,6 @@ It writes means.csv, the figure, and the table in docs/evolution.md.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import polars as pl
 
 from coebl.core.errors import InputError
 from coebl.core.files import write_whole
-from coebl.core.text import csv_text
+from coebl.core.text import csv_text, markdown_table
 from coebl.evidence.statistics import Estimate, mean_interval
 from coebl.games import parse_game
 from coebl.naming import learner_titles
@@ -66,17 +65,12 @@ def over_games(means: Means) -> list[tuple[str, dict[str, Estimate], int]]:
 
 def table(means: Means) -> str:
     """Return the Markdown table."""
-    rows = over_games(means)
-    titles = learner_titles([learner for learner, _, _ in rows])
-
-    def lines() -> Iterator[str]:
-        yield "| learner | last policies, % | averaged policies, % | games with the least |"
-        yield "|---|---|---|---|"
-        for learner, found, least in rows:
-            ends = (f"{found[which].mean:.1f} [{found[which].low:.1f}, {found[which].high:.1f}]" for which in METRICS)
-            yield f"| {titles[learner]} | {' | '.join(ends)} | {least} |"
-
-    return "\n".join(lines()) + "\n"
+    rows = [["learner", "last policies, %", "averaged policies, %", "games with the least"]]
+    titles = learner_titles(list(means))
+    for learner, found, least in over_games(means):
+        ends = (f"{found[which].mean:.1f} [{found[which].low:.1f}, {found[which].high:.1f}]" for which in METRICS)
+        rows.append([titles[learner], *ends, str(least)])
+    return markdown_table(rows)
 
 
 def publish(folder: Path, target: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coebl.core.files import write_whole
+from coebl.core.text import markdown_table
 from coebl.evidence import Runtimes, read_runtimes
 from coebl.games import GAMES
 from coebl.naming import learner_titles
@@ -78,15 +79,11 @@ def as_csv(times: Times) -> str:
 def table(times: Times) -> str:
     """Return the Markdown table of medians, with the runs that hit where not all did."""
     sizes = sorted({n for by_learner in times.values() for by_size in by_learner.values() for n in by_size})
-    lines = [
-        "| game | learner | " + " | ".join(f"n = {n}" for n in sizes) + " |",
-        "|---|---" + "|---" * len(sizes) + "|",
-    ]
+    rows = [["game", "learner", *(f"n = {n}" for n in sizes)]]
     for game, by_learner in times.items():
         for learner in _ordered(by_learner):
-            cells = (_cell(by_learner[learner].get(n)) for n in sizes)
-            lines.append(f"| {TITLES[game]} | `{learner}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+            rows.append([TITLES[game], f"`{learner}`", *(_cell(by_learner[learner].get(n)) for n in sizes)])
+    return markdown_table(rows)
 
 
 def _cell(runs: Runtimes | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from latex2mathml.converter import convert
 
 from coebl.cli.terminal import tidy_value
 from coebl.core.registry import Entry, Registry
+from coebl.core.text import markdown_table
 from coebl.games import GAMES, NOISES, Game, TensorGame, ZeroSumGame, parse_game, parse_matrix
 from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner, Responder
 from coebl.learners.base import AIMS
@@ -91,11 +92,11 @@ def convergence_pictures() -> Iterator[Page]:
 
 def learner_pages() -> Iterator[Page]:
     """Yield a page per learner, and a list of learners by what they see."""
-    by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    by_kind: dict[str, list[list[str]]] = {kind: [] for kind in KINDS}
     for entry in LEARNERS:
         learner: Any = entry.factory
         link = f"[{entry.title}]({entry.name}.md)"
-        by_kind[learner.kind()].append(f"| {link} | `{entry.name}` | {_cell(entry.summary)} |")
+        by_kind[learner.kind()].append([link, f"`{entry.name}`", entry.summary])
         curves = learner_curves(entry.example)
         if curves:
             yield Page(f"reference/learners/{entry.name}.svg", curves)
@@ -106,7 +107,7 @@ def learner_pages() -> Iterator[Page]:
     parts = ["# Learners", "By what they see, from the least to the most. `coebl list learners` prints the same."]
     for kind, meaning in KINDS.items():
         reference = ", for reference" if kind in REFERENCES else ""
-        table = "\n".join(["| learner | spec | |", "|---|---|---|", *by_kind[kind]])
+        table = _table(["learner", "spec", ""], by_kind[kind])
         parts += [f"## {kind.capitalize()}{reference}", f"{meaning.capitalize()}.", table]
     yield Page("reference/learners/index.md", "\n\n".join(parts))
 
@@ -221,20 +222,15 @@ def _head(entry: Entry[Any], game: ZeroSumGame | TensorGame) -> list[str]:
     ]
 
 
-def _table(game: TensorGame) -> str:
-    return f"`coebl show {game.spec}` prints:\n\n```console\n{game}\n...\n```"
-
-
 def game_pages() -> Iterator[Page]:
     """Yield a page per game, and a list of games."""
     rows = []
     for entry in GAMES:
-        rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.example}` | {_cell(entry.summary)} |")
+        rows.append([f"[{entry.title}]({entry.name}.md)", f"`{entry.example}`", entry.summary])
         game = parse_game(entry.example)
         if isinstance(game, TensorGame):
-            yield Page(
-                f"reference/games/{entry.name}.md", "\n\n".join([*_head(entry, game), "## Payoffs", _table(game)])
-            )
+            printed = f"`coebl show {game.spec}` prints:\n\n```console\n{game}\n...\n```"
+            yield Page(f"reference/games/{entry.name}.md", "\n\n".join([*_head(entry, game), "## Payoffs", printed]))
             continue
         changes = hasattr(game, "steady")  # its payoffs: no matrix can be shown
         parts = [
@@ -261,7 +257,7 @@ def game_pages() -> Iterator[Page]:
         "# Games\n\nPayoffs of zero-sum games are to the row player. `coebl list games` prints the same, "
         "`coebl show NAME` one.\n\n"
     )
-    yield Page("reference/games/index.md", head + "\n".join(["| game | for example | |", "|---|---|---|", *rows]))
+    yield Page("reference/games/index.md", head + _table(["game", "for example", ""], rows))
 
 
 def metric_pages() -> Iterator[Page]:
@@ -271,7 +267,7 @@ def metric_pages() -> Iterator[Page]:
         metric: Any = entry.factory
         formula = _formula(metric)
         definition = f"$`{formula}`$" if formula else _words(metric)
-        rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.name}` | {definition} |")
+        rows.append([f"[{entry.title}]({entry.name}.md)", f"`{entry.name}`", definition])
         yield Page(f"reference/metrics/{entry.name}.svg", metric_curves(entry.name))
         yield Page(f"reference/metrics/{entry.name}.md", _metric_page(entry, metric))
     head = (
@@ -281,8 +277,7 @@ def metric_pages() -> Iterator[Page]:
         "one player, such as `swap_regret`, is that of the first seat, `swap_regret:2` that of the second. [What "
         "regret means](../../explanation/regret.md) says which to use.\n\n"
     )
-    table = ["| metric | name | definition |", "|---|---|---|", *rows]
-    yield Page("reference/metrics/index.md", head + "\n".join(table))
+    yield Page("reference/metrics/index.md", head + _table(["metric", "name", "definition"], rows))
 
 
 def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
@@ -381,15 +376,19 @@ def _parameters(entry: Entry[Any]) -> str:
     if not entry.parameters:
         return ""
     _, meanings = split(inspect.getdoc(entry.factory) or "")
-    rows = ["| parameter | default | accepted | meaning |", "|---|---|---|---|"]
+    rows = []
     for p in entry.parameters:
         default = "required" if p.required else f"`{p.write(p.default)}`"
-        rows.append(f"| `{p.name}` | {default} | {_cell(p.accepts)} | {_cell(meanings.get(p.name, ''))} |")
-    return "\n".join(rows)
+        rows.append([f"`{p.name}`", default, p.accepts, meanings.get(p.name, "")])
+    return _table(["parameter", "default", "accepted", "meaning"], rows)
+
+
+def _table(head: list[str], rows: Iterable[Sequence[str]]) -> str:
+    return markdown_table([head, *(map(_cell, row) for row in rows)]).rstrip()
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return text if text.startswith("$`") else text.replace("|", "\\|")  # in a formula, it is a double bar
 
 
 # Commands and papers
@@ -425,20 +424,15 @@ def _papers_page() -> str:
             "### Figures",
             f"`{paper.command} --figure NAME` runs and draws one of them. If a figure depends on the variant, its "
             "file's name ends with the variant's; `-noise-free` is the same figure without the rewards' noise.",
-            _rows("figure | shows", ((f"`{name}`", figure.title) for name, figure in paper.figures.items())),
+            _table(["figure", "shows"], ((f"`{name}`", figure.title) for name, figure in paper.figures.items())),
             "### Claims",
             f"`{paper.command} --claim ID` runs what one of them needs. [Findings](../findings.md) and "
             "[large games](../large-games.md) have the verdicts.",
-            _rows("claim | sentence", ((id, claim.sentence) for id, claim in paper.claims.items())),
+            _table(["claim", "sentence"], ((id, claim.sentence) for id, claim in paper.claims.items())),
             "### Variants",
-            _rows("variant | who plays", ((f"`{id}`", variant.note) for id, variant in paper.variants.items())),
+            _table(["variant", "who plays"], ((f"`{id}`", variant.note) for id, variant in paper.variants.items())),
         ]
     return "\n\n".join(parts)
-
-
-def _rows(head: str, rows: Any) -> str:
-    lines = (f"| {_cell(left)} | {_cell(right)} |" for left, right in rows)
-    return "\n".join([f"| {head} |", "|---|---|", *lines])
 
 
 # Python
@@ -454,7 +448,7 @@ def python_pages() -> Iterator[Page]:
         if package == PACKAGES[0]:
             exported = [getattr(module, name) for name in names(package)]
             listed = ((f"[`{value.__name__}`][{where[id(value)]}]", _first(value)) for value in exported)
-            parts += ["These names can be imported from `coebl` itself.", _rows("name | what it is", listed)]
+            parts += ["These names can be imported from `coebl` itself.", _table(["name", "what it is"], listed)]
         parts += [f"::: {name.home}" for name in homes if name.package == package]
         yield Page(f"reference/python/{package}.md", "\n\n".join(parts))
 

@@ -56,7 +56,7 @@ def test_json_has_no_infinity_and_no_nan(verdicts):
 def test_markdown_has_a_column_per_variant_that_is_judged(verdicts):
     header, rule, *rows = as_markdown(verdicts, TITLES).splitlines()
     assert header == "| id | claim | the text | c = 2 everywhere |"
-    assert rule == "| --- | --- | --- | --- |"
+    assert rule == "|---|---|---|---|"
     assert [row.split("|")[1].strip() for row in rows] == ["C1", "C2", "C3"]
     assert {row.count("|") for row in rows} == {5}
     assert "| **holds** 7 [6, 8] against 5<br>what decided |" in rows[0]

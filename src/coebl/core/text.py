@@ -133,6 +133,19 @@ def in_interval(
     return tuple(text if text.strip("-0.,") else text.lstrip("-") for text in shown)
 
 
+def markdown_table(rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown; the first row is its head.
+
+    >>> print(markdown_table([["game", "value"], ["rps", "0"]]), end="")
+    | game | value |
+    |---|---|
+    | rps | 0 |
+    """
+    head, *others = map(list, rows)
+    first, *lines = (f"| {' | '.join(row)} |\n" for row in (head, *others))
+    return "".join([first, f"|{'---|' * len(head)}\n", *lines])
+
+
 def with_minus(text: str) -> str:
     """Return a formatted number with a minus sign instead of a hyphen, for pages and figures."""
     return text.replace("-", "−")

@@ -20,7 +20,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import printable
-from coebl.core.text import finite, number_text
+from coebl.core.text import finite, markdown_table, number_text
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Check, Missing, Reader
 from coebl.evidence.statistics import ALPHA, Estimate, correct
@@ -318,12 +318,7 @@ def as_markdown(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> str:
     rows = [["id", "claim", *(titles[variant] for variant in variants)]]
     for name, text in {verdict.id: verdict.text for verdict in verdicts}.items():
         rows.append([name, text, *(cells.get((name, variant), "") for variant in variants)])
-    return _markdown_table(rows)
-
-
-def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    header, *others = rows
-    return "".join(f"| {' | '.join(row)} |\n" for row in (header, ["---"] * len(header), *others))
+    return markdown_table(rows)
 
 
 def _cell(verdict: Verdict) -> str:
@@ -384,12 +379,12 @@ def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[
     parts = [f"# {title}\n"]
     for variant, group in groupby(verdicts, key=lambda verdict: verdict.variant):
         of_variant = list(group)
-        parts.append(f"## {variant}\n\n{_markdown_table([AIM_HEADER, *aim_rows(of_variant)])}")
+        parts.append(f"## {variant}\n\n{markdown_table([AIM_HEADER, *aim_rows(of_variant)])}")
         for verdict in of_variant:
             rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]
             for row in verdict.aim.all_rows if verdict.aim else ():
                 opponent, word = f"`{row.opponent}`" * bool(row.opponent), outcome_word(row.outcome)
                 mean, _, interval = str(row.estimate).partition(" ")
                 rows.append([f"`{row.game}`", opponent, word, mean, interval, str(row.estimate.n)])
-            parts.append(f"### ({verdict.id}) {verdict.text}\n\n{computed[verdict.id]}\n\n{_markdown_table(rows)}")
+            parts.append(f"### ({verdict.id}) {verdict.text}\n\n{computed[verdict.id]}\n\n{markdown_table(rows)}")
     return "\n".join([*parts, AIM_LEGEND]) + "\n"
