@@ -112,15 +112,16 @@ def options(lay: _BlockLayout) -> tuple[str, ...]:
 
 
 class Kernel:
-    """The kernel for one layout. CuPy caches the compiled code for other processes."""
+    """The kernel for (m, n) matrices, on the current device. CuPy caches the compiled code for other processes."""
 
-    def __init__(self, lay: _BlockLayout) -> None:
+    def __init__(self, m: int, n: int, real: str) -> None:
         cupy = require("cupy")
-        self.layout = lay
+        attributes = cupy.cuda.Device().attributes
+        block, whole = (attributes[f"MaxSharedMemoryPer{part}"] for part in ("BlockOptin", "Multiprocessor"))
+        self.layout = lay = layout(m, n, real, block, whole)
         self._kernel = cupy.RawKernel(source(), "solve_batch", options=options(lay))
         self._kernel.max_dynamic_shared_size_bytes = lay.shared_bytes
-        processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-        self._grid = processors * lay.blocks
+        self._grid = attributes["MultiProcessorCount"] * lay.blocks
         self._numbers = cupy.empty(self._grid * lay.numbers)
         self._rest = cupy.empty(max(1, self._grid * lay.rest), "f4" if lay.real == "float" else "f8")
 
@@ -154,17 +155,12 @@ class Kernel:
         self._kernel((min(runs, self._grid),), (shape.threads,), arguments, shared_mem=shape.shared_bytes)
 
 
+_kernel = cache(Kernel)
+
+
 def _pointer(array: Any) -> Any:
     """Return an array as an argument of a kernel; a null pointer for None."""
     return np.uint64(0) if array is None else array
-
-
-@cache
-def kernel(m: int, n: int, real: str) -> Kernel:
-    """Return the kernel for (m, n) matrices, on the current device."""
-    attributes = require("cupy").cuda.Device().attributes
-    block, whole = (attributes[f"MaxSharedMemoryPer{part}"] for part in ("BlockOptin", "Multiprocessor"))
-    return Kernel(layout(m, n, real, block, whole))
 
 
 class CudaMaximin:
@@ -198,7 +194,7 @@ class CudaMaximin:
         self._ties, self._unsolved, self._each = ties, unsolved, each
         runs, m, n = shape
         single = tableau_precision(m, n, many_ties) == "float32"
-        self._kernels = [kernel(m, n, real) for real in (("float", "double") if single else ("double",))]
+        self._kernels = [_kernel(m, n, real) for real in (("float", "double") if single else ("double",))]
         self._first = cupy.asarray(first_weights(m))
         self._counts = cupy.zeros(2 * len(self._kernels) + 1, np.int32)  # see `Kernel`: consecutive parts overlap
         self._failed = cupy.empty((len(self._kernels), runs), np.int32)
