@@ -2,7 +2,6 @@
 
 import math
 import re
-import sys
 from contextlib import nullcontext
 
 import pytest
@@ -127,8 +126,7 @@ def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, pl
         small_study(match_ups="all-pairs", games=games, learners=["coebl", "ucb"], rounds=1000, seeds=50)
     )
     monkeypatch.setattr("coebl.study.progress.parse_game", built.append)
-    monkeypatch.setattr(sys.modules["coebl.study.runner"], "parse_game", built.append)
-    warm_up(study.cells, study.shapes)
+    warm_up(study.cells)
     simulation = played(0.0, lambda match, runs: 1e-7 * runs * match.game.payoff.size)
     found = estimate(study, 1)
     assert built == []

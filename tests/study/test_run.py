@@ -122,7 +122,7 @@ def test_only_kernels_that_the_games_need_are_compiled(monkeypatch):
     running = sys.modules["coebl.study.runner"]  # the package's `run` is the function
     monkeypatch.setattr(running, "compile_kernels", lambda shape, many_ties: compiled.append((shape, many_ties)))
     monkeypatch.setattr(running, "compile_normals", lambda: compiled.append(((), False)))
-    cells = [Cell(game, ("ucb", "ucb"), 5, (0,)) for game in ("rps", "diagonal:3", "rps", "no-such-file.csv")]
+    cells = [Cell("rps", ("ucb", "ucb"), 5, (0,), shape=(size, size)) for size in (3, 8, 3)]
     running.warm_up(cells)
     assert sorted(compiled) == [((), False), ((3, 3), False), ((3, 3), True), ((8, 8), False), ((8, 8), True)]
 

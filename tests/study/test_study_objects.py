@@ -87,7 +87,8 @@ def test_a_game_object_is_played_with_its_noise(tmp_path, spec, noise):
     study = Study(games=[spec, game], learners=[learner], self_play=True, **(SMALL | {"metrics": ["payoff"]}))
     assert [cell.noise for cell in study.cells] == [None, noise]
     assert [cell.match().game.noise for cell in study.cells] == [parse_game(spec).noise, game.noise]
-    assert study.noises == {parse_game(spec).spec: str(parse_game(spec).noise)}
+    assert {cell.default_noise for cell in study.cells} == {str(parse_game(spec).noise)}
+    assert [cell.labels().noise for cell in study.cells] == [str(parse_game(spec).noise), noise]
     study.run(tmp_path / "out", workers=1, quiet=True)
     assert {record.noise for record in Results(tmp_path / "out").records()} == {str(parse_game(spec).noise), noise}
     again = parse_study(study.text)
@@ -121,7 +122,7 @@ def test_the_noise_of_a_study_replaces_that_of_a_game_object():
     games = ["rps", parse_game("rps", noise="none")]
     study = Study(games=games, learners=["exp3"], self_play=True, noise=["bernoulli", "laplace"], **SMALL)
     assert [cell.noise for cell in study.cells] == ["bernoulli", "laplace"]
-    assert study.noises == {"rps": "gaussian"}
+    assert {cell.default_noise for cell in study.cells} == {"gaussian"}
     assert parse_study(study.text) == study
 
 

@@ -509,7 +509,7 @@ def study_show_command(
     )
     print(f"{matches} in {counted(len(shown.cells), 'cell')}, {counted(rounds, 'round')} in all")
     with cache.announce_compilation():
-        runner.warm_up(shown.cells, shown.shapes)
+        runner.warm_up(shown.cells)
     seconds = progress.estimate(shown, workers)
     where = "on this machine"
     if any(backend.backend_class(cell.device).is_gpu for cell in shown.cells):

@@ -390,7 +390,7 @@ def asked_for(table: pl.DataFrame, study: Study, *metrics: str) -> pl.DataFrame:
     seeds: dict[tuple[Any, ...], set[int]] = {}
     for cell in study.cells:
         if not {*metrics}.isdisjoint(cell.metrics):
-            game, players, noise, rounds = cell.labels(study.noises)
+            game, players, noise, rounds = cell.labels()
             seeds.setdefault((game, noise, rounds, players), set()).update(cell.seeds)
     labels = {"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "names": pl.String}
     rows = [(*setting, " v ".join(players), sorted(of)) for (*setting, players), of in seeds.items()]

@@ -173,6 +173,8 @@ class Cell:
     objects: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # not made by specs
     until: str | None = None  # the condition that ends a run before its last round
     keep: tuple[Keep, ...] = ()  # other data to keep of its runs; only in a cell of one seed
+    shape: tuple[int, ...] = field(default=(), compare=False, repr=False)  # the numbers of actions; (): unknown
+    default_noise: str = field(default="", compare=False, repr=False)  # of the game; "": unknown
 
     def match(self) -> Match:
         """Return the match that the cell plays."""
@@ -198,11 +200,11 @@ class Cell:
         """All specs of the cell; each may name files."""
         return (self.game, *self.players, self.noise or "", *self.metrics)
 
-    def labels(self, noises: Mapping[str, str] | None = None) -> MatchKey:
-        """Return the match as tables label it; `noises` has the default noise of each game."""
+    def labels(self) -> MatchKey:
+        """Return the match as tables label it."""
         file = self._game_file()
         game = Path(file).name if file else without_folder(self.game)
-        noise = (noises or {}).get(game, "") if self.noise is None else without_folder(self.noise)
+        noise = without_folder(self.default_noise if self.noise is None else self.noise)
         return MatchKey(game, tuple(map(without_folder, self.players)), noise, self.rounds)
 
     def absolute(self) -> Cell:
@@ -235,7 +237,7 @@ class Cell:
             game=labels.game,
             players=labels.players,
             seeds=tuple(self.seeds),
-            noise=labels.noise or None,
+            noise=None if self.noise is None else labels.noise,
             metrics=tuple(map(without_folder, self.metrics)),
             files=files | {key: _source_checksum(self.objects[spec]) for key, spec in made if spec in self.objects},
         )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coebl.core.errors import printable, shorten
-from coebl.core.specs import split_spec
+from coebl.core.specs import split_spec, without_folder
 from coebl.core.text import counted
 from coebl.study.cell import Cell, Description
 from coebl.study.errors import MissingError, StoreError
@@ -55,7 +55,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     requested: dict[str, tuple[Cell, Description]] = {}
     for cell in study.cells:
         description = cell.description()
-        requested[description.digest()] = cell, _with_noise(study.noises, description)
+        requested[description.digest()] = cell, _with_noise(description, without_folder(cell.default_noise))
     if store is None:
         return Plan(*_to_run(requested, set(), []))
     if (before := store.study().get("name")) != study.name:
@@ -68,7 +68,8 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     other_cells = {}
     for digest in sorted(valid - finished):
         with suppress(MissingError):  # another process has set it aside
-            other_cells[digest] = _with_noise(study.noises, store.record(digest).description)
+            record = store.record(digest)
+            other_cells[digest] = _with_noise(record.description, record.noise)
     descriptions = [description for _, description in requested.values()]
     stale = _stale(descriptions, other_cells) if other_cells else {}
     kept = [description for digest, description in other_cells.items() if digest not in stale]
@@ -103,11 +104,9 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     return Plan(todo, found, len(finished) + len(kept), left_alone, (*store.notes, *notes))
 
 
-def _with_noise(noises: Mapping[str, str], description: Description) -> Description:
+def _with_noise(description: Description, default: str | None) -> Description:
     """Return a description that names the noise even if it is the game's default: the match is the same either way."""
-    if description.noise is not None or description.game not in noises:
-        return description
-    return description.model_copy(update={"noise": noises[description.game]})
+    return description if description.noise is not None else description.model_copy(update={"noise": default})
 
 
 def _to_run(
@@ -177,13 +176,15 @@ def _forget_failures(
     study: Study, store: Store, failures: list[dict[str, Any]], todo: set[str], seeds: dict[_Key, set[int]]
 ) -> None:
     """Remove the records of cells whose runs are held by now, or are run in other cells."""
+    noises = {cell.labels().game: without_folder(cell.default_noise) for cell in study.cells}
     for record in failures:
         with suppress(KeyError, TypeError, AttributeError, ValueError):  # a damaged record stays
             stored = dict(record["description"])
             if "players" not in stored:  # written by an earlier version
                 stored |= {"players": [stored.pop("row"), stored.pop("column")]}
                 del stored["format"]
-            description = _with_noise(study.noises, Description.model_validate_json(json.dumps(stored)))
+            description = Description.model_validate_json(json.dumps(stored))
+            description = _with_noise(description, noises.get(description.game))
             if record["digest"] not in todo and seeds[_key_of(description)].issuperset(description.seeds):
                 store.forget_failure(record["digest"])
 

@@ -11,7 +11,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
@@ -27,8 +27,6 @@ from coebl.learners import parse_learner
 from coebl.study.cell import Cell
 from coebl.study.studies import Study
 from coebl.study.workers import EnoughError, LateError, cores, within
-
-Shapes = Mapping[str, tuple[int, ...]]  # numbers of actions, by game
 
 _ROUND = 100.0  # microseconds of overhead per round, in any game
 _SOLVE = 0.002  # microseconds to solve a large game of m by n actions once, per (m n)^1.5
@@ -55,18 +53,15 @@ class TimeEstimate(NamedTuple):
     source: str  # in words
 
 
-def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, float]:
-    """Return the approximate microseconds that each cell takes; games of unknown shapes are built."""
-    shapes = dict(shapes or {})
+def work_of(cells: Iterable[Cell]) -> dict[Cell, float]:
+    """Return the approximate microseconds that each cell takes."""
     costs: dict[tuple[str, tuple[str, ...]], float] = {}  # microseconds of a round per run
     works = {}
     for cell in cells:
         key = cell.game, cell.players
         if key not in costs:
             try:
-                if cell.game not in shapes:
-                    shapes[cell.game] = parse_game(cell.game).shape
-                costs[key] = _cost(cell, shapes[cell.game])
+                costs[key] = _cost(cell, cell.shape)
             except Exception:
                 costs[key] = 1.0  # an error of user code, perhaps; the run will report it
         works[cell] = cell.rounds * (_ROUND + len(cell.seeds) * costs[key])
@@ -87,18 +82,17 @@ def declared_range(match: Match, runs: int) -> tuple[float, float]:
 
 def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
     """Estimate the time of a study from some rounds of the matches that make up most of it."""
-    works = work_of(study.cells, study.shapes)
+    works = work_of(study.cells)
     cells_by_setting: dict[tuple[object, ...], list[Cell]] = {}
     for cell in study.cells:
         cells_by_setting.setdefault((cell.game, cell.players, len(cell.seeds), cell.rounds), []).append(cell)
     groups = sorted(cells_by_setting.values(), key=lambda cells: works[cells[0]] * len(cells), reverse=True)
-    seconds = _samples([cells[0] for cells in groups], study.shapes)
+    seconds = _samples(cells[0] for cells in groups)
     declared = sum(works[cell] for cell in seconds)
     ratio = sum(seconds.values()) / declared if declared else 1e-6  # measured seconds per declared microsecond
     low = high = longest = 0.0
     for cells in groups:
-        first = cells[0]
-        shape = study.shapes[first.game]
+        first, shape = cells[0], cells[0].shape
         time_of_cell, off = seconds.get(first, works[first] * ratio), _EXTENDED if seconds else _DECLARED
         if _is_small(shape):
             off = _MEASURED if first in seconds else off
@@ -112,7 +106,7 @@ def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
     source = "measured on short samples"
     if not seconds:
         source = "by the costs that the learners declare, since nothing could be measured"
-    elif any(cells[0] not in seconds or not _is_small(study.shapes[cells[0].game]) for cells in groups):
+    elif any(cells[0] not in seconds or not _is_small(cells[0].shape) for cells in groups):
         source = "in part measured, in part by the costs that the learners declare"
     return TimeEstimate(
         _STARTING + max(low / processes, storing), _STARTING + max(high / processes, longest, storing), source
@@ -123,7 +117,7 @@ def _is_small(shape: tuple[int, ...]) -> bool:
     return max(shape) <= _MOST_ACTIONS or len(shape) > 2  # with more seats, payoffs are only looked up, not solved
 
 
-def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
+def _samples(cells: Iterable[Cell]) -> dict[Cell, float]:
     """Return the measured seconds of as many cells as the time for samples allows; failing cells are left out."""
     seconds: dict[Cell, float] = {}
     ends = time.perf_counter() + _BOX
@@ -132,14 +126,14 @@ def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
             if time.perf_counter() >= ends:
                 break
             with suppress(Exception, SystemExit):  # an error of user code, perhaps; the run will report it
-                seconds[cell] = _seconds(cell, shapes[cell.game], ends)
+                seconds[cell] = _seconds(cell, ends)
     return seconds
 
 
-def _seconds(cell: Cell, shape: tuple[int, ...], ends: float) -> float:
+def _seconds(cell: Cell, ends: float) -> float:
     """Return the seconds of a cell, from a sample of its fixed cost and its cost per round."""
-    small = _is_small(shape)
-    sample = shape if small else tuple(min(own, _MOST_ACTIONS) for own in shape)
+    small = _is_small(cell.shape)
+    sample = cell.shape if small else tuple(min(own, _MOST_ACTIONS) for own in cell.shape)
     game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, sample))
     match = Match.among(game, cell.players, cell.rounds, cell.noise)
     cost = _cost(cell, sample)
@@ -160,7 +154,7 @@ def _seconds(cell: Cell, shape: tuple[int, ...], ends: float) -> float:
         simulate(match, seeds, record="last", metrics=metrics, block_rounds=block, progress=mark)
     (first, began), (last, ended) = marks[0], marks[-1]
     a_round = (ended - began) / (last - first) if last > first else (began - started) / first
-    scale = (_ROUND + len(cell.seeds) * _cost(cell, shape)) / declared
+    scale = (_ROUND + len(cell.seeds) * _cost(cell, cell.shape)) / declared
     return max(0.0, began - started - a_round * first) + cell.rounds * a_round * scale
 
 

@@ -25,14 +25,13 @@ from coebl.backend.streams import compile_normals
 from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path
 from coebl.core.text import one_line
-from coebl.games import parse_game
 from coebl.solver import compile_kernels
 from coebl.study import workers as processes
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
 from coebl.study.errors import LostError
 from coebl.study.plan import make_plan
-from coebl.study.progress import Progress, Shapes, work_of
+from coebl.study.progress import Progress, work_of
 from coebl.study.store import Store, is_new
 from coebl.study.studies import Study
 from coebl.study.workers import Failure, LocalPool, play, user_cells
@@ -107,16 +106,15 @@ def run(
     if executor is None and new:
         _check_usable(study.cells)  # before anything is written
     if rehearse and new:
-        _rehearse(study.cells, study.shapes)
+        _rehearse(study.cells)
     store = Store.create(out, study.text)
     with store.log.alone():
         if rehearse and not new and user_cells(study.cells):
-            ahead = make_plan(study, Store.open(store.folder), dry=True).todo
-            _rehearse(ahead, study.shapes)  # before files are set aside
+            _rehearse(make_plan(study, Store.open(store.folder), dry=True).todo)  # before files are set aside
         plan = make_plan(study, store)
         store.keep_files(study.files)
         store.keep_text(study.text)
-        works = work_of(plan.todo, study.shapes)
+        works = work_of(plan.todo)
         todo = sorted(works, key=works.__getitem__, reverse=True)
         digests = {cell: cell.digest() for cell in todo}
         failed: list[Cell] = []
@@ -128,7 +126,7 @@ def run(
         if todo and executor is None:
             if not quiet:
                 print("starting; the solver is compiled if it is the first time", file=sys.stderr)
-            warm_up(todo, study.shapes)
+            warm_up(todo)
         finished, stopped = 0, True
         try:
             counter = _shared_counter(len(todo)) if todo and executor is None else None
@@ -167,12 +165,12 @@ def run(
     )
 
 
-def _rehearse(cells: Iterable[Cell], shapes: Shapes) -> None:
+def _rehearse(cells: Iterable[Cell]) -> None:
     """Reject user code that fails from the first round; the quickest cells are tried."""
-    works = work_of(cells, shapes)
+    works = work_of(cells)
     tries = user_cells(sorted(works, key=works.__getitem__))
     if tries:
-        warm_up((cell for cells in tries.values() for cell in cells), shapes)
+        warm_up(cell for cells in tries.values() for cell in cells)
         processes.check_user_code(tries)
 
 
@@ -285,11 +283,9 @@ def _can_travel(cells: Iterable[Cell]) -> bool:
         return False
 
 
-def warm_up(cells: Iterable[Cell], shapes: Shapes | None = None) -> None:
-    """Compile the kernels of cells into the cache, once for all workers; games of unknown shapes are built."""
+def warm_up(cells: Iterable[Cell]) -> None:
+    """Compile the kernels of cells into the cache, once for all workers."""
     compile_normals()
-    for name in {cell.game for cell in cells}:
-        with suppress(Exception):  # a game that cannot be read is reported by the run itself
-            shape = (shapes or {}).get(name) or parse_game(name).shape
-            for own, many_ties in product({*shape[1:]}, (False, True)):
-                compile_kernels((own, math.prod(shape) // own), many_ties)
+    for shape in {cell.shape for cell in cells}:
+        for own, many_ties in product({*shape[1:]}, (False, True)):
+            compile_kernels((own, math.prod(shape) // own), many_ties)

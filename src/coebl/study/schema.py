@@ -108,9 +108,9 @@ def _repair(value: Any, kind: type) -> str:
 
 
 class _PlayedGame(NamedTuple):
-    """The metrics and match-ups of a part on one of its games."""
+    """The cells of a part on one of its games, as far as they do not depend on the players and seeds."""
 
-    metrics: tuple[str, ...]
+    fields: Mapping[str, Any]  # of the cells
     match_ups: Mapping[Players, Place]
     drawn: bool  # the page can draw its policies
 
@@ -127,8 +127,6 @@ class Build:
         self._folder = folder or Path()  # file names are relative to it
         self._file_names: dict[str, Path] = {}  # the names that identify files in results
         self._objects: dict[str, Any] = {}  # by the names that represent them in specs
-        self._shapes: dict[str, tuple[int, ...]] = {}  # of the games, so that they are not built again
-        self._noises: dict[str, str] = {}  # the default noise of each game, by its name in results
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
         self._custom_metrics: dict[str, tuple[type[Metric], str]] = {}  # in files, with the first of equivalent specs
         self._cell_count = 0
@@ -157,7 +155,7 @@ class Build:
                 self._begin(("parts", index), table, defaults | table)
                 self._check_keys(_IN_PARTS, _REQUIRED)
                 cells |= dict.fromkeys(self._cells())
-        return fields | {"cells": tuple(cells), "shapes": self._shapes, "noises": self._noises}
+        return fields | {"cells": tuple(cells)}
 
     def _check_keys(self, accepted: Iterable[str], required: Iterable[str]) -> None:
         """Reject unknown keys, then missing ones, except those that a hint has named: one typo is one mistake."""
@@ -243,10 +241,11 @@ class Build:
         others = sum(len(game.match_ups) - len(pairs) for game in played.values())  # in games with more seats
         if not self._count_cells(1, cells_per_match * others):
             return
+        common = {"rounds": rounds, "record": record, "device": device, "until": until}
         for (name, own_noise), game in played.items():
             for noise, players, block in itertools.product(noises or [own_noise], game.match_ups, blocks):
                 objects = {spec: self._objects[spec] for spec in (name, *players, noise) if spec in self._objects}
-                cell = Cell(name, players, rounds, block, noise, record, game.metrics, device, objects, until)
+                cell = Cell(name, players, seeds=block, noise=noise, objects=objects, **game.fields, **common)
                 if keep and game.drawn and block is blocks[0]:
                     yield replace(cell, seeds=block[:1], keep=keep)
                 yield cell
@@ -543,10 +542,9 @@ class Build:
                     raise InputError(f"{reason}, and device is {backend.device}; accepted: cpu.")
                 match_ups = self._match_ups(len(game.seats))
                 drawn = has_pictures(game) and max(game.shape) <= MOST_AREAS
-                played[key, noise] = _PlayedGame(self._allowed(metrics, key, game), match_ups, drawn)
-                self._shapes[key] = game.shape
-                name = without_folder(game.spec) if game.spec else Path(key).name
-                self._noises[name] = without_folder(str(default))
+                fields = {"shape": game.shape, "default_noise": str(default)}
+                fields["metrics"] = self._allowed(metrics, key, game)
+                played[key, noise] = _PlayedGame(fields, match_ups, drawn)
                 by_seats.setdefault(len(game.seats), game)
                 self._check_seats(key, game, match_ups, rounds)
         return played, list(by_seats.values())

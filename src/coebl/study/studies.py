@@ -115,8 +115,6 @@ class Study:
     text: str  # the study as a file, to be kept with the results: it refers to the kept copies of its files
     title: str = ""
     description: str = ""
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)  # of its games
-    noises: Mapping[str, str] = field(default_factory=dict)  # the default noise of each game, by its name in results
     files: Mapping[str, bytes] = field(default_factory=dict)  # its files: path in the results folder to content
 
     def __init__(
