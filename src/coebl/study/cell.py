@@ -33,7 +33,7 @@ from coebl.engine.policy_paths import frames_for, policy_paths
 from coebl.engine.result import Keep
 from coebl.games import GAMES, NOISES, Game, GenomeGame, TensorGame, parse_game
 from coebl.games.game import NamedGame
-from coebl.learners import LEARNERS, parse_learner
+from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
 from coebl.study.errors import DamagedFileError, StoreError, first_mistake
 
@@ -176,11 +176,14 @@ class Cell:
     shape: tuple[int, ...] = field(default=(), compare=False, repr=False)  # the numbers of actions; (): unknown
     default_noise: str = field(default="", compare=False, repr=False)  # of the game; "": unknown
 
+    def learners(self) -> tuple[Learner, ...]:
+        """Return the learners, in the order of the seats."""
+        return tuple(parse_learner(self.objects.get(spec, spec)) for spec in self.players)
+
     def match(self) -> Match:
         """Return the match that the cell plays."""
-        players = tuple(parse_learner(self.objects.get(spec, spec)) for spec in self.players)
         noise = self.noise and self.objects.get(self.noise, self.noise)
-        return Match(parse_game(self.objects.get(self.game, self.game), noise), players, self.rounds)
+        return Match(parse_game(self.objects.get(self.game, self.game), noise), self.learners(), self.rounds)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Result:
         """Play the match once per seed; `progress` is called with the number of rounds done."""

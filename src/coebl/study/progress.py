@@ -22,8 +22,7 @@ from rich.console import Console
 from coebl.core.text import duration
 from coebl.engine import Match, simulate
 from coebl.engine.simulate import recorded_rounds
-from coebl.games import Game, parse_game
-from coebl.learners import parse_learner
+from coebl.games import Game
 from coebl.study.cell import Cell
 from coebl.study.studies import Study
 from coebl.study.workers import EnoughError, LateError, cores, within
@@ -71,7 +70,7 @@ def work_of(cells: Iterable[Cell]) -> dict[Cell, float]:
 def _cost(cell: Cell, shape: tuple[int, ...]) -> float:
     """Return the approximate microseconds of a round per run, by the costs that the learners declare."""
     joint = math.prod(shape)
-    return sum(parse_learner(spec).cost(own, joint // own) for spec, own in zip(cell.players, shape, strict=True))
+    return sum(learner.cost(own, joint // own) for learner, own in zip(cell.learners(), shape, strict=True))
 
 
 def declared_range(match: Match, runs: int) -> tuple[float, float]:
@@ -134,8 +133,8 @@ def _seconds(cell: Cell, ends: float) -> float:
     """Return the seconds of a cell, from a sample of its fixed cost and its cost per round."""
     small = _is_small(cell.shape)
     sample = cell.shape if small else tuple(min(own, _MOST_ACTIONS) for own in cell.shape)
-    game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, sample))
-    match = Match.among(game, cell.players, cell.rounds, cell.noise)
+    random = np.random.default_rng(0)
+    match = cell.match() if small else Match(Game(random.uniform(-1, 1, sample)), cell.learners(), cell.rounds)
     cost = _cost(cell, sample)
     seeds = cell.seeds[: max(1, int(1e6 * _BLOCK / cost))]
     declared = _ROUND + len(seeds) * cost

@@ -42,37 +42,18 @@ _GENERAL_SUM_METRICS = ("payoff", "swap_regret", "nash_conv", "welfare")  # the 
 
 MOST = MOST_IN_GRID  # also the limit for the match-ups and cells of a study
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit integers
-_SEED_KEYS = {"first": (0, _MOST_SEED - MOST_SEEDS), "count": (1, MOST_SEEDS)}  # with their ranges
 _ANY_GAME = Game([[0.0]])  # for checks that depend only on the learners
 
-ACCEPTED = {
-    "name": 'letters, digits, - _ and ., a letter or digit first, such as "my-study"',
-    "title": "a string on one line",
-    "description": "a string",
-    "rounds": f"an integer, 1 .. {MOST_ROUNDS:,}",
-    "seeds": f"how many, 1 .. {MOST_SEEDS:,}; or a list such as [3, 5, 8]; or {{ first = 100, count = 50 }}",
-    "seeds_per_cell": f"an integer, 1 .. {MOST_SEEDS:,}",
-    "games": 'a list of games, such as ["rps", "diagonal:n=[2,3]", "my-game.csv"]',
-    "learners": 'a list of learners, such as ["coebl:c=[2,8]", "ucb"]',
-    "noise": 'a noise such as "gaussian:sigma=1", or a list of them',
-    "device": f"{' or '.join(DEVICES)}, where to run it",
-    "until": 'a condition that ends a run, such as "exploitability < 0.1", or "optimum"',
-    "record": '"all", "log", "last", or a number k >= 1, for every k-th round',
-    "keep": '["policies"]: of the first seed, for a replay on the page',
-    "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name",
-    "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all, pairs or players",
-    "parts": "tables [[parts]], each with other keys",
-}
-MATCH_UPS = {
-    "self-play": "true, false, or a list of learners",
-    "all-pairs": "true, false, or a list of learners",
-    "one-against-all": 'a learner such as "coebl:c=8", or a list of learners',
-    "pairs": 'a list of pairs of learners, [row, column], such as [["ucb", "coebl:c=2"]]',
-    "players": 'a list of lists with a learner for each seat, such as [["exp3", "ucb", "hedge"]]',
-}
-_TOP_ONLY = ("name", "title", "description", "device", "parts")
-_IN_PARTS = tuple(key for key in ACCEPTED if key not in _TOP_ONLY)
-_REQUIRED = ("rounds", "seeds", "games", "match-ups")
+
+class Key(NamedTuple):
+    """A key of a study."""
+
+    accepted: str  # the values, in words
+    is_valid: Callable[[Any], bool] = bool  # checks a value that is used unchanged
+
+
+def _integer(low: int, high: int) -> Key:
+    return Key(f"an integer, {low} .. {high:,}", lambda value: _is_integer(value, low, high))
 
 
 def _is_integer(value: Any, low: int, high: float) -> bool:
@@ -83,17 +64,44 @@ def _fits(pattern: str, value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(pattern, value, re.DOTALL) is not None
 
 
-_IS_VALID: dict[str, Callable[[Any], bool]] = {  # checks of the keys whose values are used unchanged
-    "name": lambda value: _fits(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", value),
-    "title": lambda value: _fits(r"[^\x00-\x1f\x7f]{1,200}", value),
-    "description": lambda value: _fits(r".+", value),
-    "rounds": lambda value: _is_integer(value, 1, MOST_ROUNDS),
-    "seeds": lambda value: _is_integer(value, 1, MOST_SEEDS),
-    "seeds_per_cell": lambda value: _is_integer(value, 1, MOST_SEEDS),
-    "device": lambda value: isinstance(value, str) and value in DEVICES,
-    "record": lambda value: value in ("all", "log", "last") or _is_integer(value, 1, math.inf),
-    "keep": lambda value: value in ([], ["policies"]),
+KEYS = {
+    "name": Key(
+        'letters, digits, - _ and ., a letter or digit first, such as "my-study"',
+        lambda value: _fits(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", value),
+    ),
+    "title": Key("a string on one line", lambda value: _fits(r"[^\x00-\x1f\x7f]{1,200}", value)),
+    "description": Key("a string", lambda value: _fits(r".+", value)),
+    "rounds": _integer(1, MOST_ROUNDS),
+    "seeds": Key(
+        f"how many, 1 .. {MOST_SEEDS:,}; or a list such as [3, 5, 8]; or {{ first = 100, count = 50 }}",
+        lambda value: _is_integer(value, 1, MOST_SEEDS),
+    ),
+    "seeds_per_cell": _integer(1, MOST_SEEDS),
+    "games": Key('a list of games, such as ["rps", "diagonal:n=[2,3]", "my-game.csv"]'),
+    "learners": Key('a list of learners, such as ["coebl:c=[2,8]", "ucb"]'),
+    "noise": Key('a noise such as "gaussian:sigma=1", or a list of them'),
+    "device": Key(f"{' or '.join(DEVICES)}, where to run it", lambda value: value in DEVICES),
+    "until": Key('a condition that ends a run, such as "exploitability < 0.1", or "optimum"'),
+    "record": Key(
+        '"all", "log", "last", or a number k >= 1, for every k-th round',
+        lambda value: value in ("all", "log", "last") or _is_integer(value, 1, math.inf),
+    ),
+    "keep": Key('["policies"]: of the first seed, for a replay on the page', lambda value: value in ([], ["policies"])),
+    "metrics": Key(f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name"),
+    "match-ups": Key("a table [match-ups] with self-play, all-pairs, one-against-all, pairs or players"),
+    "parts": Key("tables [[parts]], each with other keys"),
 }
+_SEED_KEYS = {"first": _integer(0, _MOST_SEED - MOST_SEEDS), "count": _integer(1, MOST_SEEDS)}  # of the table seeds
+MATCH_UPS = {
+    "self-play": "true, false, or a list of learners",
+    "all-pairs": "true, false, or a list of learners",
+    "one-against-all": 'a learner such as "coebl:c=8", or a list of learners',
+    "pairs": 'a list of pairs of learners, [row, column], such as [["ucb", "coebl:c=2"]]',
+    "players": 'a list of lists with a learner for each seat, such as [["exp3", "ucb", "hedge"]]',
+}
+_TOP_ONLY = ("name", "title", "description", "device", "parts")
+_IN_PARTS = tuple(key for key in KEYS if key not in _TOP_ONLY)
+_REQUIRED = ("rounds", "seeds", "games", "match-ups")
 
 
 def _repair(value: Any, kind: type) -> str:
@@ -141,7 +149,7 @@ class Build:
     def fields(self) -> dict[str, Any]:
         """Return the fields of a study; they are meaningless if there are mistakes."""
         contents = self._own
-        self._check_keys(ACCEPTED, ("name",) if "parts" in contents else ("name", *_REQUIRED))
+        self._check_keys(KEYS, ("name",) if "parts" in contents else ("name", *_REQUIRED))
         fields: dict[str, Any] = {key: self._plain(key, "") for key in ("name", "title", "description")}
         cells: dict[Cell, None] = {}
         tables = contents.get("parts")
@@ -176,7 +184,7 @@ class Build:
         where = " here or at the top" if self._place else ""
         for key in required:
             if key not in self._table and repr(key) not in hints:
-                self._add(self._place, f"there is no key {key!r}{where}; accepted: {ACCEPTED[key]}. Add it.")
+                self._add(self._place, f"there is no key {key!r}{where}; accepted: {KEYS[key].accepted}. Add it.")
 
     def _add(self, place: Place, message: str) -> None:
         """Record a mistake, once."""
@@ -196,7 +204,7 @@ class Build:
         self._add(place, f"this is {shown}; accepted: {accepted}.{repair}")
 
     def _reject_key(self, key: str) -> None:
-        self._reject(self._place_of(key), self._table.get(key), ACCEPTED[key])
+        self._reject(self._place_of(key), self._table.get(key), KEYS[key].accepted)
 
     def _place_of(self, key: str) -> Place:
         return (*self._place, key) if key in self._own else (key,)
@@ -264,7 +272,7 @@ class Build:
     def _plain(self, key: str, default: Any) -> Any:
         """Return the value of a key, unchanged; the default if it is missing or not accepted."""
         value = self._table.get(key, default)
-        if key not in self._table or _IS_VALID[key](value):
+        if key not in self._table or KEYS[key].is_valid(value):
             return value
         self._reject_key(key)
         return default
@@ -274,13 +282,12 @@ class Build:
         before = len(self.mistakes)
         if isinstance(seeds, dict):
             for key in dict.fromkeys([*seeds, *_SEED_KEYS]):
-                least, most = _SEED_KEYS.get(key, (0, 0))
                 if key not in _SEED_KEYS:
                     self._add((*place, key), f"unknown key {key!r}{nearest(key, _SEED_KEYS)} Accepted: first, count.")
                 elif key not in seeds:
                     self._add(place, f"there is no {key!r}; accepted: {{ first = 100, count = 50 }}. Add it.")
-                elif not _is_integer(seeds[key], least, most):
-                    self._reject((*place, key), seeds[key], f"an integer, {least} .. {most:,}")
+                elif not _SEED_KEYS[key].is_valid(seeds[key]):
+                    self._reject((*place, key), seeds[key], _SEED_KEYS[key].accepted)
             valid = len(self.mistakes) == before
             return range(seeds["first"], seeds["first"] + seeds["count"]) if valid else range(1)
         if not isinstance(seeds, list) or not seeds:
@@ -300,7 +307,7 @@ class Build:
     # Lists of specs and objects
 
     def _entries(self, key: str, kind: type, alone: bool = False) -> list[Entry]:
-        return self._listed(self._table[key], self._place_of(key), ACCEPTED[key], kind, alone)
+        return self._listed(self._table[key], self._place_of(key), KEYS[key].accepted, kind, alone)
 
     def _listed(self, value: Any, place: Place, accepted: str, kind: type, alone: bool = False) -> list[Entry]:
         """Return the entries of a list, grids expanded; with `alone`, a single entry is accepted too."""
@@ -374,7 +381,7 @@ class Build:
                 with self._noting((*place, index)):
                     names.append(((*place, index), self._metric(name, search)))
             else:
-                self._reject((*place, index), name, ACCEPTED["metrics"])
+                self._reject((*place, index), name, KEYS["metrics"].accepted)
         return names
 
     def _metric(self, name: str, search: str | None) -> str:
@@ -427,7 +434,7 @@ class Build:
         found = self._found[seats] = {}
         pool = []
         if "learners" in self._table:
-            pool = self._specs(self._table["learners"], self._place_of("learners"), ACCEPTED["learners"])
+            pool = self._specs(self._table["learners"], self._place_of("learners"), KEYS["learners"].accepted)
         table = self._table.get("match-ups", {})
         if not isinstance(table, dict):
             self._reject_key("match-ups")
@@ -463,7 +470,7 @@ class Build:
         for game in games:
             if not self._match_ups(len(game.seats)):
                 which = f" for the seats of {game.name}, {', '.join(game.seats)}" if listed else ""
-                self._add(place, f"no match-up is listed{which}; accepted: {ACCEPTED['match-ups']}.")
+                self._add(place, f"no match-up is listed{which}; accepted: {KEYS['match-ups'].accepted}.")
         seats = {len(game.seats): f"{len(game.seats)}, the seats of {game.name}" for game in games}
         for where, count in listed if not self.mistakes else ():
             if count not in seats:
@@ -482,7 +489,7 @@ class Build:
         if key in ("pairs", "players"):
             return self._listed_players(key, value, place, seats)
         if key not in MATCH_UPS:
-            hint = " here: it belongs above [match-ups]." if key in ACCEPTED else nearest(key, MATCH_UPS)
+            hint = " here: it belongs above [match-ups]." if key in KEYS else nearest(key, MATCH_UPS)
             self._add(place, f"unknown key {key!r}{hint} Accepted here: {', '.join(MATCH_UPS)}.")
             return []
         against_all = key == "one-against-all"
