@@ -125,7 +125,7 @@ def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, pl
     study = parse_study(
         small_study(match_ups="all-pairs", games=games, learners=["coebl", "ucb"], rounds=1000, seeds=50)
     )
-    monkeypatch.setattr("coebl.study.progress.parse_game", built.append)
+    monkeypatch.setattr("coebl.study.cell.parse_game", built.append)
     warm_up(study.cells)
     simulation = played(0.0, lambda match, runs: 1e-7 * runs * match.game.payoff.size)
     found = estimate(study, 1)

@@ -149,7 +149,7 @@ class Figure:
             labels = sorted(entries, key=lambda label: label.startswith("band"))  # at the end
             handles = [entries[label] for label in labels]
             columns = max(1, len(labels)) if figure.get_figwidth() > 6 else 2
-            heading = self.heading(self.title, _needs(rows), variant) if self.varied else self.title
+            heading = self.heading(self.title, _needs(rows), variant)
             figure.legend(handles, labels, loc="outside upper center", ncols=columns, title=heading)
             lay_out(figure)
             return figure
@@ -259,7 +259,6 @@ class Reproduction:
     ran: RunSummary
     verdicts: list[Verdict]
     figures: list[Path]
-    summary: Path | None  # a folder
     page: Path | None
 
 
@@ -300,9 +299,9 @@ def reproduce(
                 paper, results, out / "figures", names, workers=workers or cores(), progress=progress, within=out
             )
     if not everything:
-        return Reproduction(ran, verdicts, drawn, None, None)
-    summary = write_summary(paper, results, out / "summary", verdicts, command or paper.command)
-    return Reproduction(ran, verdicts, drawn, summary, write_report(paper, results, out / "report.html", verdicts))
+        return Reproduction(ran, verdicts, drawn, None)
+    write_summary(paper, results, out / "summary", verdicts, command or paper.command)
+    return Reproduction(ran, verdicts, drawn, write_report(paper, results, out / "report.html", verdicts))
 
 
 def experiments(paper: Paper, quick: bool = False, figures: Sequence[str] = (), claims: Sequence[str] = ()) -> Study:
@@ -345,7 +344,7 @@ def left_out(paper: Paper, results: Results) -> str:
     return "; ".join(filter(None, parts))
 
 
-def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> Path:
+def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> None:
     """Write the verdicts as JSON and Markdown, the final means with their intervals, and the provenance."""
     records = results.records()
     made = {
@@ -369,7 +368,6 @@ def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequen
     make_folder(folder, within)
     for name, content in contents.items():
         write_whole(folder / name, content, within=within)
-    return folder
 
 
 def means(paper: Paper, results: Results) -> list[dict[str, Any]]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 import coebl
@@ -47,11 +46,6 @@ class Brief(NamedTuple):
 
     record: bytes  # as its file stores it
     last: bytes  # the metrics after the last round, (metrics, runs), as little-endian numbers
-
-    @classmethod
-    def of(cls, record: bytes, last: list[NDArray[np.float64]]) -> Brief:
-        """Return the brief of a cell, with an array for each metric."""
-        return cls(record, np.asarray(last, "<f8").tobytes())
 
 
 class CellRuns(NamedTuple):
@@ -102,9 +96,9 @@ def make_cell_file(cell: Cell, result: Result) -> CellFile:
         raise InputError(f"a metric is called {clash[0]!r}, like a column of every table; give it another name.")
     record = make_record(cell.description(), result)
     table = _table(record, result)
-    raw = write_record(record.model_copy(update={"checksum": _checksum(table)}))
-    data = _parquet_bytes(table.replace_schema_metadata({_KEY: raw}))
-    return CellFile(record.digest, data, Brief.of(raw, [values[-1] for values in result.metrics.values()]))
+    record = record.model_copy(update={"checksum": _checksum(table)})
+    table = table.replace_schema_metadata({_KEY: write_record(record)})
+    return CellFile(record.digest, _parquet_bytes(table), brief_of(table, record))
 
 
 def _table(record: CellRecord, result: Result) -> pyarrow.Table:
@@ -211,9 +205,9 @@ def parse_cell(path: Path, data: bytes) -> tuple[pyarrow.Table, CellRecord]:
 
 
 def brief_of(table: pyarrow.Table, record: CellRecord) -> Brief:
-    """Return the brief of a cell, as `make_cell_file` stores it, from its valid table."""
-    values = _runs(table, record, record.metrics).values
-    return Brief.of(table.schema.metadata[_KEY], [values[name][-1] for name in record.metrics])
+    """Return the brief of a cell, from its valid table."""
+    last = _runs(table, record, record.metrics).at([-1]).values.values()
+    return Brief(table.schema.metadata[_KEY], np.array([*last], "<f8").tobytes())
 
 
 def read_runs(path: Path, data: bytes, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:

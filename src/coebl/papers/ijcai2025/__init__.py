@@ -219,8 +219,6 @@ _CONVERGENCE = "exploitability"  # in self-play
 _Groups = list[list[Panel]]
 Lines = dict[str, MatchName]  # by role
 
-_BOTH: dict[str, str] = {"paper": "", "noise-free": "-noise-free"}
-_ONE: dict[str, str] = {"paper": ""}
 _AHEAD = "head-to-head; above 0, COEBL is ahead"
 
 
@@ -232,7 +230,7 @@ def heading(title: str, shown: Sequence[MatchName], variant: Variant) -> str:
     return f"{title} ({variant.title if 'c =' in variant.title else named})"
 
 
-_figure = partial(Figure, heading=heading, suffixes=_BOTH)
+_figure = partial(Figure, heading=heading, suffixes={"paper": "", "noise-free": "-noise-free"})
 
 
 def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False, alike: bool = False) -> Panel:
@@ -333,8 +331,8 @@ FIGURES = [
     _figure("rps-head-to-head", f"Rock-paper-scissors, {_AHEAD}", _rps_head_to_head),
     *_by_size_figures(MAIN_SIZES, ""),
     *_by_size_figures(SIZES, "-all", _DISTANCE),
-    _figure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, suffixes=_ONE),
-    _figure("by-c", "COEBL by c; lower is better, and the ring is the least", _by_c, suffixes=_ONE, varied=False),
+    Figure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, heading),
+    Figure("by-c", "COEBL by c; lower is better, and the ring is the least", _by_c, varied=False),
 ]
 
 PAPER = read_paper(__name__, CHECKS, FIGURES, REFERENCE)
