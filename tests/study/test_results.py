@@ -107,6 +107,10 @@ def test_filters_are_specs(results, filters, rows):
     [
         ({"players": "exp3"}, "a learner for each seat"),
         ({"players": ("exp3",)}, "a learner for each seat"),
+        ({"players": (None,)}, "a learner for each seat"),
+        ({"players": ("exp3", None, "exp3")}, "has so many seats"),
+        ({"players": (3, None)}, "the row learner is 3; accepted: a spec"),
+        ({"game": ["diagonal:4", 3]}, r"the game is \['diagonal:4', 3\]; accepted: a spec"),
         ({"players": ("exp4", None)}, "did you mean 'exp3'"),
         ({"game": "diagonal:5"}, "no finished cell has the game"),
         ({"metrics": ["regrets"]}, "'regret'"),
@@ -118,6 +122,14 @@ def test_mistaken_filters_are_one_line(results, filters, message):
         with pytest.raises(InputError, match=message) as caught:
             read(**filters)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("number", [0, 2.5, "3"])
+def test_mistaken_numbers_of_rounds_are_one_line(results, number):
+    with pytest.raises(InputError, match=f"rounds is {number!r}; accepted: an integer, >= 1"):
+        results.last(rounds=number)
+    with pytest.raises(InputError, match=f"points is {number!r}; accepted: an integer, >= 1"):
+        results.curves(points=number)
 
 
 def test_a_filter_does_not_run_a_file(results, tmp_path):

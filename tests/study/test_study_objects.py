@@ -322,6 +322,17 @@ def test_a_value_that_is_nearly_an_object_is_rejected_with_the_repair(arguments,
     assert mistake.endswith(repair)
 
 
+def test_arrays_and_numbers_of_numpy_are_accepted():
+    plain = Study(games=["rps"], pairs=[("ucb", "exp3")], rounds=9, seeds={"first": 3, "count": 4}, seeds_per_cell=2)
+    seeds = {"first": np.int64(3), "count": np.int64(4)}
+    numbers = {"rounds": np.int64(9), "seeds": seeds, "seeds_per_cell": np.int32(2)}
+    assert Study(games=["rps"], pairs=np.array([("ucb", "exp3")]), **numbers) == plain
+    parts = [{"games": np.array(["rps"]), "seeds": np.arange(3, 7)}]
+    arrays = Study(pairs=[("ucb", "exp3")], rounds=9, seeds_per_cell=2, parts=parts)
+    assert arrays.cells == plain.cells
+    assert parse_study(arrays.text) == arrays
+
+
 def test_missing_arguments_are_named():
     with pytest.raises(StudyError) as caught:
         Study(learners=["ucb"])

@@ -14,7 +14,7 @@ import numpy as np
 
 from coebl.backend import backend_class
 from coebl.core.arrays import evenly_spread
-from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.errors import InputError, check_integer, nearest, shorten
 from coebl.core.frames import pl
 from coebl.core.specs import split_spec
 from coebl.engine.match import MatchKey, MatchName
@@ -194,6 +194,8 @@ class Results:
         >>> Results("results").last(["pseudo_regret"], players=("ucb", "exp3")).columns
         ['game', 'players', 'noise', 'rounds', 'seed', 'pseudo_regret']
         """
+        if rounds is not None:
+            check_integer("rounds", rounds, 1)
         recorded: set[int] = set()
         cells = []
         for cell in self._runs(metrics, game, players, noise, last=rounds is None):
@@ -225,12 +227,11 @@ class Results:
         >>> Results("results").curves(["pseudo_regret"], points=3, players=("ucb", "exp3"))["round"].to_list()[:3]
         [10, 50, 100]
         """
-        if points is not None and points < 1:
-            raise InputError(f"points is {points}; accepted: an integer from 1, or None for all recorded rounds.")
         chosen = self._chosen_metrics(metrics)
         cells = self._runs(metrics, game, players, noise)
         if points is not None:
-            cells = (cell.at(evenly_spread(len(cell.rounds), points)) for cell in cells)
+            most = check_integer("points", points, 1)
+            cells = (cell.at(evenly_spread(len(cell.rounds), most)) for cell in cells)
         return _frame_of(cells, chosen, curves=True)
 
     def _runs(
@@ -242,22 +243,24 @@ class Results:
         last: bool = False,
     ) -> Iterator[CellRuns]:
         """Yield the runs of the cells that fit the filters; without filters nothing is read to find them."""
-        if isinstance(players, str) or (players is not None and len(players) < 2):
-            raise InputError(
-                f"players is {shorten(players)}; accepted: a learner for each seat or None, such as ('ucb', None)."
-            )
-        if game is None and noise is None and (players is None or not any(players)):
+        if game is noise is players is None:
             digests = self.store.digests()
         else:
-            digests = [record.digest for record in self._matching(game, players or (), noise)]
+            digests = [record.digest for record in self._matching(game, players, noise)]
         for digest in digests:
             yield _read_valid(self.store.runs, digest, metrics, last)
         self.store.remember()
 
-    def _matching(self, game: Specs, players: Sequence[Specs], noise: Specs) -> list[CellRecord]:
+    def _matching(self, game: Specs, players: Sequence[Specs] | None, noise: Specs) -> list[CellRecord]:
         """Return the records of the cells that fit the filters; seats beyond the named players may have any learner."""
         records = self.records()
         fitting: set[int] = {*range(len(records))}
+        if players is None:
+            players = ()
+        elif not isinstance(players, (list, tuple)) or len(players) < 2:
+            raise InputError(
+                f"players is {shorten(players)}; accepted: a learner for each seat or None, such as ('ucb', None)."
+            )
         names = ["game", "noise", "row learner", "column learner"]
         names += [f"learner in seat {number}" for number in range(3, len(players) + 1)]
         for place, (name, chosen) in enumerate(zip(names, (game, noise, *players), strict=False)):
@@ -270,6 +273,10 @@ class Results:
                         places.setdefault(spec, []).append(number)
             kind = name if place < 2 else "player"
             specs = [chosen] if isinstance(chosen, str) else chosen
+            if not isinstance(specs, Collection) or not all(isinstance(spec, str) for spec in specs):
+                raise InputError(f"the {name} is {shorten(chosen)}; accepted: a spec, or a list of specs.")
+            if records and not self._places[name]:
+                raise InputError(f"players is {shorten(players)}; no finished match has so many seats.")
             wanted = {find(kind, spec, self._places[name], name) for spec in specs}
             fitting.intersection_update(chain.from_iterable(self._places[name][spec] for spec in wanted))
         return [records[number] for number in sorted(fitting)]
@@ -375,7 +382,7 @@ class Results:
 
         if metric is not None:
             self._chosen_metrics([metric])
-        cells = self._matching(game, players or (), noise)
+        cells = self._matching(game, players, noise)
         metric = metric or self._telling_metric(cells)
         cells = [record for record in cells if metric in record.metrics]
         if not cells:

@@ -24,6 +24,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from coebl.backend import Device, check_device
 from coebl.core.errors import InputError
 from coebl.core.files import check_path, read_whole
@@ -202,8 +204,8 @@ class Study:
 
 def _as_contents(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments of `Study` in the layout of a study file."""
-    contents = {key: _as_list(value) for key, value in arguments.items() if key not in _MATCH_UPS}
-    match_ups = {_MATCH_UPS[key]: _as_list(value) for key, value in arguments.items() if key in _MATCH_UPS}
+    contents = {key: _plain(value) for key, value in arguments.items() if key not in _MATCH_UPS}
+    match_ups = {_MATCH_UPS[key]: _plain(value) for key, value in arguments.items() if key in _MATCH_UPS}
     if isinstance(parts := contents.get("parts"), list):
         contents["parts"] = [_as_contents(part) if isinstance(part, Mapping) else part for part in parts]
     return contents | ({"match-ups": match_ups} if match_ups else {})
@@ -223,8 +225,13 @@ def _with_noises(contents: dict[str, Any]) -> dict[str, Any]:
     return contents | {"parts": parts} if any(noises) else contents
 
 
-def _as_list(value: Any) -> Any:
-    return [_as_list(inner) for inner in value] if isinstance(value, (list, tuple, range)) else value
+def _plain(value: Any) -> Any:
+    """Return a value with lists for tuples and arrays, and with Python's numbers for those of NumPy."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple, range)) else value
 
 
 # Study files
