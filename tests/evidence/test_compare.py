@@ -16,6 +16,7 @@ from coebl.cli import main
 from coebl.core.errors import InputError
 from coebl.evidence.compare import compare
 from coebl.evidence.statistics import holm, paired_difference
+from coebl.games import GAMES
 from coebl.naming import metric_words
 from coebl.study import Results, Store
 
@@ -23,7 +24,7 @@ RNG = np.random.default_rng(7)
 
 
 class Table:
-    """Results with made-up numbers: (game, row, column, metric) to one number per seed."""
+    """Results with made-up numbers: (game, row, column, metric) to one number per seed; sorted as real ones are."""
 
     def __init__(self, numbers, noise="none", ranges=None, better="lower"):
         self.numbers = {key: np.asarray(values, float) for key, values in numbers.items()}
@@ -58,7 +59,7 @@ class Table:
         return pl.DataFrame(
             [
                 {"game": spec, "players": [row, column], "noise": self.noise, "rounds": 9, "seed": seed} | found
-                for (spec, row, column, seed), found in rows.items()
+                for (spec, row, column, seed), found in sorted(rows.items(), key=lambda row: GAMES.order(row[0][0]))
             ],
             schema={**labels, "seed": pl.Int64, **dict.fromkeys(metrics, pl.Float64)},
         )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.frames import pl
-from coebl.core.text import counted, in_interval, natural
+from coebl.core.text import counted, in_interval
 from coebl.evidence.pairwise import (
     ALL_GAMES,
     OWN,
@@ -33,7 +33,6 @@ from coebl.evidence.pairwise import (
     tests_of,
 )
 from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, equivalent
-from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.naming import known_to, metric_words
 from coebl.study.results import find, listed
@@ -228,19 +227,14 @@ def _present(results: Results, game: Specs) -> tuple[list[str], list[str]]:
 
 
 def _named(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table sorted by a new column, `name`: the game, with the noise and the rounds if these differ."""
-    settings = sorted(
-        table.select(SETTING).unique().iter_rows(), key=lambda key: (GAMES.order(key[0]), natural(key[1]), key[2])
-    )
-    noises = len({noise for _, noise, _ in settings}) > 1
-    lengths = len({(game, noise) for game, noise, _ in settings}) < len(settings)
-    names = [
-        ", ".join([game, *([noise] if noises else []), *([f"{rounds} rounds"] if lengths else [])])
-        for game, noise, rounds in settings
-    ]
-    fields = {"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "name": pl.String}
-    order = pl.DataFrame([(*key, name) for key, name in zip(settings, names, strict=True)], fields, orient="row")
-    return order.join(table, on=SETTING, how="left", maintain_order="left_right")
+    """Return the table with a new column, `name`: the game, with the noise and the rounds if these differ."""
+    settings = table.select(SETTING).unique()
+    words = [pl.col("game")]
+    if settings["noise"].n_unique() > 1:
+        words.append(pl.col("noise"))
+    if len(settings.unique(["game", "noise"])) < len(settings):
+        words.append(pl.format("{} rounds", "rounds"))
+    return table.with_columns(name=pl.concat_str(words, separator=", "))
 
 
 def _ways(table: pl.DataFrame, metric: str, signed: bool, a: str, b: str) -> dict[Way, pl.DataFrame]:
