@@ -18,6 +18,7 @@ from coebl.core.errors import InputError, UserCodeError
 from coebl.engine import Match, PolicyError, simulate
 from coebl.engine.simulate import DEFAULT_METRICS
 from coebl.games import Game, TensorGame, parse_game
+from coebl.games.genomes import FunctionGame
 from coebl.learners import Learner, Ucb
 from coebl.metrics import Metric
 from coebl.study import Results, parse_study, run
@@ -138,6 +139,11 @@ def test_recording_by_the_logarithm_thins():
     late = rounds[rounds > 100]
     steps = np.diff(np.log(late))
     np.testing.assert_allclose(steps, np.log(5000) / 99, rtol=0.12)  # even in the logarithm, up to rounding
+
+
+def test_default_metrics_are_those_that_a_game_allows():
+    game = FunctionGame(lambda x, y: x[..., 0] * y[..., 0], 12)  # too many genes for an exact value
+    assert list(simulate(game, "umda", "umda", rounds=3, seeds=2).metrics) == ["entropy"]
 
 
 def test_tables():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from io import BytesIO
@@ -11,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import interval_cells, print_table, progress_bar, say, tidy_value
+from coebl.cli.terminal import interval_cells, note, print_json, print_table, progress_bar, say, tidy_value
 from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.files import write_whole
 from coebl.core.frames import pl
 from coebl.core.modules import require
 from coebl.core.specs import split_specs
-from coebl.core.text import counted, duration, finite, one_line
+from coebl.core.text import counted, duration, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,23 +99,22 @@ def match_command(
     backend.backend_for(where)  # before the solver is compiled
     if save:
         _check_savable(save, rounds * seeds)
-    defined = metrics.all_metrics(match.game)
-    allowed = [metric.name for metric in defined if metric.reason_undefined(match.game) is None]
-    usual = [name for name in default_metrics(match.game) if name in allowed] or allowed
-    decisive = [_DECISIVE] if _DECISIVE in allowed else []  # a game without a value has no pseudo-regret
+    has_winner = metrics.metric_class(_DECISIVE).reason_undefined(match.game) is None
+    decisive = [_DECISIVE] * has_winner  # a game without a value has no pseudo-regret
     keep: list[engine.Keep] = ["actions", "rewards"] if save else [] if decisive else ["rewards"]
-    low, high = map(duration, times := progress.declared_range(match, seeds))
-    line = f"playing: {low} to {high}, by the declared costs of the learners" if times[1] >= _LONG else ""
-    if times[0] >= _SLOW:
+    low, high = progress.declared_range(match, seeds)
+    line = f"playing: {duration(low)} to {duration(high)}, by the declared costs of the learners" * (high >= _LONG)
+    if low >= _SLOW:
         faster = "to make it faster: fewer --seeds or --rounds, or learners such as exp3"
-        print(f"{line}\n{faster}", file=sys.stderr, flush=True)
+        note(line)
+        note(faster)
         line = ""
     with progress_bar(printable(str(match)), match.rounds, line) as advance, cache.announce_compilation():
         result = engine.simulate(
             match,
             numbers,
             record="last",
-            metrics=[*(metric or (["all"] if as_json else usual)), *decisive],
+            metrics=[*(metric or (["all"] if as_json else default_metrics(match.game))), *decisive],
             keep=keep,
             progress=advance,
             device=where,
@@ -135,7 +133,7 @@ def match_command(
     if decisive and metric and _DECISIVE not in metric and "all" not in metric:
         del estimates[_DECISIVE]
     if as_json:
-        print(json.dumps(_match_summary(result, estimates, earned), allow_nan=False))
+        print_json(_match_summary(result, estimates, earned))
     else:
         say(_outcome_sentence(match, regret) if regret else _earned_sentence(result))
         print()
@@ -206,8 +204,8 @@ def _save_rounds(result: engine.Result, path: Path) -> None:
 
 
 def _plain(estimate: statistics.Estimate | None, *keys: str) -> dict[str, float | None]:
-    """Return the numbers of an estimate for JSON; None for those that are missing or not finite."""
-    return {key: finite(getattr(estimate, key, None)) for key in keys or ("mean", "low", "high", "sd")}
+    """Return the numbers of an estimate for JSON; None for those that are missing."""
+    return {key: getattr(estimate, key, None) for key in keys or ("mean", "low", "high", "sd")}
 
 
 def _match_summary(
@@ -348,7 +346,7 @@ def runtime_command(
     if as_json:
         labels = {"game": name, "algorithm": str(match.row), "noise": str(match.game.noise), "until": str(condition)}
         estimates = {"share": _plain(share, "mean", "low", "high"), "ert": _plain(ert, "mean", "low", "high")}
-        print(json.dumps(labels | {"budget": match.rounds, "times": runs.times} | estimates, allow_nan=False))
+        print_json(labels | {"budget": match.rounds, "times": runs.times} | estimates)
         return
     print(f"{counted(runs.hits, 'run')} of {len(runs.times)} hit within {runs.budget:,} rounds\n")
     print(f"{printable(str(match.row))} on {printable(name)}, noise {match.game.noise}, until {condition}\n")

@@ -67,8 +67,8 @@ def simulate(
             logarithms ("log"), or the "last". The last round is always recorded. By default "all"; with `until`, and
             for a search, only "last", the end of each run.
         metrics: names of metrics, or custom classes; "all" means all that the game allows. By default regret,
-            pseudo_regret and exploitability; for a search, only exploitability; for a game that is not zero-sum,
-            nash_conv, the swap_regret of every seat and welfare.
+            pseudo_regret and exploitability, as far as the game allows them; for a search, only exploitability; for a
+            game that is not zero-sum, nash_conv, the swap_regret of every seat and welfare.
         keep: further data to keep: "actions", "rewards" and "policies" of every round; "counts", the number of times
             that each pair of actions was played; "beliefs" at the recorded rounds, of learners that estimate payoffs:
             by seat, `mean` and `count`, (recorded, runs, m, k), from the seat's point of view. See `Result.kept`.
@@ -121,14 +121,17 @@ def simulate(
 
 
 def default_metrics(game: AnyGame) -> list[str]:
-    """Return the names of the metrics that are recorded by default.
+    """Return the metrics that are recorded by default: the usual ones that a game allows, else all that it allows.
 
     >>> default_metrics(parse_game("chicken"))
     ['nash_conv', 'swap_regret', 'swap_regret:2', 'welfare']
     """
-    if not isinstance(game, TensorGame):
-        return list(DEFAULT_METRICS)
-    return [metric.name for metric in all_metrics(game, _GENERAL_SUM_METRICS)]
+    usual = _GENERAL_SUM_METRICS if isinstance(game, TensorGame) else DEFAULT_METRICS
+    return _allowed(game, usual) or _allowed(game, None)
+
+
+def _allowed(game: AnyGame, names: Collection[str] | None) -> list[str]:
+    return [metric.name for metric in all_metrics(game, names) if metric.reason_undefined(game) is None]
 
 
 def _check_record(record: Record | None, match: Match, until: Until | None, keep: Collection[Keep]) -> Record:
