@@ -14,7 +14,8 @@ import typer
 
 from coebl.cli import catalogue_commands, match_commands, recipe_commands, study_commands
 from coebl.cli.options import app
-from coebl.core.errors import CoeblError, UserCodeError, nearest, printable, reason_of, where
+from coebl.cli.terminal import note
+from coebl.core.errors import CoeblError, UserCodeError, nearest, reason_of, where
 
 __all__ = ["app", "main"]
 
@@ -38,7 +39,7 @@ def main() -> None:
     except CoeblError as error:
         *others, last = getattr(error, "mistakes", [str(error)])  # a study file may have several
         for line in others:
-            print(f"coebl: {printable(line)}", file=sys.stderr)
+            note(f"coebl: {line}")
         _stop(last, 2)
     except BrokenPipeError:  # the reader (such as head) closed the pipe
         sys.stderr.close()
@@ -89,5 +90,5 @@ def _stop_on_usage_error(error: Any) -> NoReturn:
 
 
 def _stop(line: str, code: int) -> NoReturn:
-    print(f"coebl: {printable(line)}", file=sys.stderr)
+    note(f"coebl: {line}")
     sys.exit(code)

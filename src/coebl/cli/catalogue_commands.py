@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import json
 import re
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import print_table, say, tidy_value
+from coebl.cli.terminal import note, print_json, print_table, say, tidy_value
 from coebl.core.errors import InputError, nearest, printable
 from coebl.core.modules import load_file
 from coebl.core.specs import split_spec
@@ -67,7 +65,7 @@ def list_command(
         raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}, operators.")
     entries: list[Any] = list(registries[what])
     for reason in registries[what].broken.values():
-        print(f"coebl: {printable(reason)}", file=sys.stderr)
+        note(f"coebl: {reason}")
     showable = what in ("games", "learners", "metrics")
     if what == "learners":
         _print_learners(entries)
@@ -264,7 +262,7 @@ def solve_command(
         if isinstance(loaded, games.GenomeGame):  # its equilibria have 2^n entries, and are not printed
             value = loaded.value  # raises an error before anything is printed if the value is not known
             if as_json:
-                print(json.dumps({"name": name, "value": value, "genes": loaded.n}))
+                print_json({"name": name, "value": value, "genes": loaded.n})
                 return
             print(f"{printable(name)}: two genomes of {loaded.n} genes")
             print(f"value to the row player  {tidy_value(loaded)}")
@@ -285,7 +283,7 @@ def solve_command(
             "status": solution.status,
             "pivots": solution.pivots,
         }
-        print(json.dumps(summary))
+        print_json(summary)
         return
     print(f"{printable(name)}: {' x '.join(map(str, loaded.shape))}")
     print(f"value to the row player  {tidy_value(loaded)}")
@@ -304,7 +302,7 @@ def _print_equilibria(game: games.TensorGame, as_json: bool) -> None:
     if as_json:
         nash = [{"strategies": [x.tolist() for x in p.strategies], "payoffs": p.payoffs} for p in found]
         correlated = {"joint": best.joint.tolist(), "payoffs": best.payoffs}
-        print(json.dumps({"name": game.spec or game.name, "equilibria": nash, "correlated": correlated}))
+        print_json({"name": game.spec or game.name, "equilibria": nash, "correlated": correlated})
         return
     print(f"{printable(game.spec or game.name)}: {' x '.join(map(str, game.shape))}")
     for number, profile in enumerate(found, 1):

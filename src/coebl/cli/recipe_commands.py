@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -16,7 +15,7 @@ import typer
 
 from coebl.cli import options as opt
 from coebl.cli.study_commands import print_notices, resume_hint, run_study
-from coebl.cli.terminal import BAD, FAINT, GOOD, UNSURE, can_show, console, print_table, progress_bar, say
+from coebl.cli.terminal import BAD, FAINT, GOOD, UNSURE, can_show, console, note, print_table, progress_bar, say
 from coebl.core.errors import InputError
 from coebl.core.text import counted
 
@@ -377,7 +376,7 @@ def report_command(
         import webbrowser
 
         if not webbrowser.open(path.resolve().as_uri()):
-            print("there is no browser here to open it with", file=sys.stderr)
+            note("there is no browser here to open it with")
 
 
 def _paper_and_results(folder: Path, change: str | None = None) -> tuple[papers.Paper, study.Results]:

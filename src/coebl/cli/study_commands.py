@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import signal
@@ -18,11 +17,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import interval_bar, interval_cells, print_table, progress_bar, say, width
+from coebl.cli.terminal import interval_bar, interval_cells, note, print_json, print_table, progress_bar, say, width
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 from coebl.core.specs import without_folder
-from coebl.core.text import counted, csv_text, duration, finite
+from coebl.core.text import counted, csv_text, duration
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,11 +101,10 @@ def run_command(
 
 
 def _print_remarks(notes: Sequence[str], left_alone: int) -> None:
-    for note in notes:
-        print(printable(note), file=sys.stderr)
+    for line in notes:
+        note(line)
     if left_alone:
-        cells = counted(left_alone, "cell")
-        print(f"left alone: {cells} in the folder that the study does not ask for", file=sys.stderr)
+        note(f"left alone: {counted(left_alone, 'cell')} in the folder that the study does not ask for")
 
 
 def run_study(
@@ -123,11 +121,11 @@ def run_study(
     time = duration(summary.seconds)
     print(f"{counted(summary.finished, 'cell')} run, {summary.found} found{reused}, in {time}: {out}")
     for cause, count in islice(summary.causes.items(), _MOST_CAUSES):
-        print(f"{counted(count, 'cell')} failed: {printable(cause)}", file=sys.stderr)
+        note(f"{counted(count, 'cell')} failed: {cause}")
     if len(summary.causes) > _MOST_CAUSES:
-        print(f"and {len(summary.causes) - _MOST_CAUSES} more causes", file=sys.stderr)
+        note(f"and {len(summary.causes) - _MOST_CAUSES} more causes")
     if summary.failed:
-        print(f"tracebacks are in {out / 'failed'}; run again to retry", file=sys.stderr)
+        note(f"tracebacks are in {out / 'failed'}; run again to retry")
     return summary
 
 
@@ -224,14 +222,14 @@ def _print_plain(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], as_c
     if as_csv:
         print(csv_text(rows, columns), end="")
     elif as_json:
-        print(json.dumps(finite(list(rows)), allow_nan=False))
+        print_json(rows)
     return as_csv or as_json
 
 
 def print_notices(found: study.Results) -> None:
     """Print the caveats of a study's results on stderr."""
     for notice in found.notices():
-        print(printable(notice), file=sys.stderr)
+        note(notice)
 
 
 def print_ranking(found: study.Results, asked: study.Study | None = None) -> None:

@@ -6,6 +6,7 @@ out where the output is not a terminal, or where NO_COLOR is set.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import textwrap
@@ -13,10 +14,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import printable
-from coebl.core.text import in_interval
+from coebl.core.text import finite, in_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,6 +107,16 @@ def say(text: str, style: str = "", hang: int = 0) -> None:
     console().print(wrapped.replace(_BINDING, " "), style=style, soft_wrap=True)
 
 
+def note(text: str) -> None:
+    """Print a line on stderr."""
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def print_json(data: Any) -> None:
+    """Print data as JSON on a line; numbers that are not finite become null."""
+    print(json.dumps(finite(data), allow_nan=False))
+
+
 def print_table(
     rows: Sequence[Mapping[str, str | Text]],
     right: Collection[str] = (),
@@ -173,7 +184,7 @@ def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterat
     bar = open_bar(label, total, transient=True)
     if bar is None:
         if line:
-            print(line, file=sys.stderr, flush=True)
+            note(line)
         yield None
         return
     time_left = TimeLeft()
