@@ -63,7 +63,7 @@ def match_command(
     save: Annotated[
         Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv, in a folder that exists.")
     ] = None,
-    device: opt.DeviceOption = None,
+    device: opt.DeviceOption = "cpu",
     as_json: opt.AsJson = False,
 ) -> None:
     """Play learners against each other and print the outcome.
@@ -95,8 +95,7 @@ def match_command(
         search_only = f"--row is {match.row}, which is a search; accepted: a learner."
         raise InputError(f"{search_only} To measure it: coebl runtime {match.row}.")
     numbers = _seeds(first_seed, seeds)
-    where = backend.check_device("cpu" if device is None else device)
-    backend.backend_for(where)  # before the solver is compiled
+    backend.backend_for(device)  # before the solver is compiled
     if save:
         _check_savable(save, rounds * seeds)
     has_winner = metrics.metric_class(_DECISIVE).reason_undefined(match.game) is None
@@ -117,7 +116,7 @@ def match_command(
             metrics=[*(metric or (["all"] if as_json else default_metrics(match.game))), *decisive],
             keep=keep,
             progress=advance,
-            device=where,
+            device=device,
         )
     if save:
         _save_rounds(result, save)

@@ -92,7 +92,9 @@ def repeatable(metavar: str, kind: str) -> Any:
 GameSpec = Annotated[str, option("SPEC", "The game: a spec, a file, or file.py:function.")]
 FirstSeed = Annotated[int, integer("Seed of the first run; the others follow.")]
 NoiseSpec = Annotated[str | None, option("SPEC", "A noise; by default that of the game.")]
-DeviceOption = Annotated[str | None, option("NAME", "Where to compute: cpu, or cuda for a GPU.")]
+DeviceOption = Annotated[  # a `Device`, which is checked where it is used
+    Any, typer.Option(metavar="NAME", parser=str, help="Where to compute: cpu, or cuda for a GPU.")
+]
 StudyFolder = Annotated[Path, argument("DIR", "The folder of a study's results.")]
 Workers = Annotated[
     int | None, integer("Local processes; by default one per core, or one for a GPU.", least=1, most=1000)

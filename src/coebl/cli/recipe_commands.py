@@ -60,7 +60,7 @@ def tournament_command(
     details: Annotated[bool, opt.flag("--details", "Print all columns of the ranking.")] = False,
     workers: opt.Workers = None,
     dask: opt.Dask = None,
-    device: opt.DeviceOption = None,
+    device: opt.DeviceOption = "cpu",
 ) -> None:
     """Rank learners over a suite of games, or test one of them.
 
@@ -79,10 +79,9 @@ def tournament_command(
     chosen = (chosen.shortened() if quick else chosen).played_on(suites.split_list(games or []), rounds)
     named = suites.split_list(learners or [])
     field = suites.subjects_of(chosen, named) if chosen.subject else suites.field_of(chosen, named)
-    where = backend.check_device("cpu" if device is None else device)
     if dask is None:
-        backend.backend_for(where)  # before anything is written
-    played = suites.read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, where)
+        backend.backend_for(device)  # before anything is written
+    played = suites.read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, device)
     print(f"{chosen.title}: {suites.size_text(played)}")
     adds = not set(suites.shortest(named)) & set(suites.shortest(chosen.learners))
     if not chosen.subject and adds and (others := suites.left_out(field)):

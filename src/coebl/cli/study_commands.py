@@ -78,7 +78,7 @@ def run_command(
       coebl run study.toml --out results --dask tcp://scheduler:8786
       coebl run study.toml --out results-cuda --device cuda
     """
-    asked = study.read_study(file, None if device is None else backend.check_device(device))
+    asked = study.read_study(file, device)
     if dry_run:
         ahead = plan.make_plan(asked, None if store.is_new(out) else study.Store.open(out), dry=True)
         for line in ahead.lines():

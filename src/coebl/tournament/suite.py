@@ -37,7 +37,7 @@ TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
 GENERAL_METRICS = ("payoff", "swap_regret", "nash_conv")  # of a tournament on games that are not zero-sum
 YARDSTICK = "best-response"  # meets every learner in both seats, to measure how far it can be exploited
 
-_OPTIONS = {"games": "--games", "seeds": "--seeds", "rounds": "--rounds", "learners": "--learners"}
+_OPTIONS = {key: f"--{key}" for key in ("games", "seeds", "rounds", "learners", "device")}
 
 StatementKind = Literal["head-to-head", "best-response", "self-play", "single-runs"]
 
