@@ -360,7 +360,6 @@ def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence
     opponents = {contest.opponents for contest in contests}
     bars = [contest.interval(comparison.in_ranges) for contest in contests]
     most = max((abs(end) for _, *ends in bars for end in ends if not isnan(end)), default=0.0)
-    better = {-1: comparison.a, 0: "undecided", 1: comparison.b}
     table = []
     for contest in contests:
         found, game, p = contest.difference, contest.game, contest.difference.p_holm
@@ -370,7 +369,7 @@ def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence
         shown |= interval_cells(found.mean, found.low, found.high, found.n, ("difference", "95 % interval"))
         shown[""] = ""  # the bar
         shown["p (Holm)"] = "< 0.0001" if p < 0.0001 else "-" if isnan(p) else f"{p:.4f}"
-        shown["better"] = better[found.sign * (1 if comparison.better == "lower" else -1)]
+        shown["better"] = comparison.winner(contest)
         if contest.equivalence is not None:
             shown[f"within {contest.equivalence.margin:g}"] = "yes" if contest.equivalence else "not shown"
         table.append(shown)

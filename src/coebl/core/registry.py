@@ -317,7 +317,7 @@ class Registry(Generic[T]):
         self.plural = plural
         self.group = group
         self.base = base
-        self._homes = dict(homes or {})
+        self._homes = dict(homes or {})  # without those of other packages
         self.broken: dict[str, str] = {}  # why some entry points cannot be used
         self._rejects = rejects
         self._entries: dict[str, Entry[T]] = {}
@@ -348,7 +348,7 @@ class Registry(Generic[T]):
         """Register the decorated factory under a name; if it has required parameters, give an example spec."""
 
         def register(factory: _Factory) -> _Factory:
-            if name in self.names and not (is_users(factory) and is_users(self[name].factory)):  # an edited file
+            if name in self and not (is_users(factory) and is_users(self[name].factory)):  # an edited file
                 raise ValueError(f"two {self.plural} are called {name!r}")
             if isinstance(factory, type):
                 factory.name = name  # type: ignore[attr-defined]
@@ -363,15 +363,10 @@ class Registry(Generic[T]):
         return list(self.homes | dict.fromkeys(self._entries, ""))
 
     @cached_property
-    def _others(self) -> dict[str, str]:
-        """The homes in entry points of other packages; they do not replace built-in names."""
-        points = entry_points(group=self.group) if self.group else ()
-        return {point.name: point.value for point in points if point.name not in self._homes}
-
-    @cached_property
     def homes(self) -> dict[str, str]:
-        """The "module:attribute" of each factory that is imported when needed, by name."""
-        return self._homes | self._others
+        """The "module:attribute" of each factory that is imported when needed, by name; no package replaces ours."""
+        points = entry_points(group=self.group) if self.group else ()
+        return self._homes | {point.name: point.value for point in points if point.name not in self._homes}
 
     def __iter__(self) -> Iterator[Entry[T]]:
         """Yield all entries, except for broken entry points of other packages, which are added to `broken`."""
@@ -379,7 +374,7 @@ class Registry(Generic[T]):
             try:
                 entry = self[name]
             except InputError as error:
-                if name not in self._others:
+                if name in self._homes:
                     raise
                 self.broken[name] = str(error)
             else:
@@ -403,7 +398,7 @@ class Registry(Generic[T]):
         try:
             return resolve_name(self.homes[name])
         except Exception as error:
-            if name not in self._others:
+            if name in self._homes:
                 raise
             reason = f"cannot be imported from {self.homes[name]} ({reason_of(error)})"
             raise InputError(f"{name}, a {self.kind} of an installed package, {reason}. Remove the package.") from error

@@ -12,6 +12,7 @@ one of the two: a against b and b against b is such a pair. All numbers are from
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -96,6 +97,13 @@ class Comparison:
         """True if games are averaged, and drawn, in units of their payoff ranges, since these differ."""
         return any(contest.unit for contest in self.contests)
 
+    def winner(self, contest: Contest) -> str:
+        """Return the learner that does better in a contest, by its corrected test, or "undecided"."""
+        sign = contest.difference.sign
+        if not sign:
+            return "undecided"
+        return self.a if (sign < 0) == (self.better == "lower") else self.b
+
     def __str__(self) -> str:
         return f"{'; '.join(self._clauses())}."
 
@@ -131,9 +139,8 @@ class Comparison:
         """Return the number of games on which each does better, by the corrected tests."""
         if len(games) < 2:
             return f" on {games[0].game}"
-        lower, higher = (sum(game.difference.sign == sign for game in games) for sign in (-1, 1))
-        for_a, for_b = (lower, higher) if self.better == "lower" else (higher, lower)
-        return f" over {len(games)} games: {self.a} does better on {for_a} of them, {self.b} on {for_b}"
+        won = Counter(map(self.winner, games))
+        return f" over {len(games)} games: {self.a} does better on {won[self.a]} of them, {self.b} on {won[self.b]}"
 
 
 def compare(

@@ -231,10 +231,7 @@ def render_comparison(comparison: Comparison) -> str:
         mean, low, high = in_interval(contest.difference.mean, contest.difference.low, contest.difference.high)
         numbers = mean if math.isnan(contest.difference.low) else f"{mean} [{low}, {high}]"
         unit = f" {contest.unit}s" if contest.unit else ""
-        lower = contest.difference.sign < 0
-        better = comparison.a if lower == (comparison.better == "lower") else comparison.b
-        winner = better if contest.difference.sign else "undecided"
-        cells = (contest.way, contest.game, with_minus(numbers) + unit, winner)
+        cells = (contest.way, contest.game, with_minus(numbers) + unit, comparison.winner(contest))
         way, game, *others = (_name(cell, 100) for cell in cells)
         colour = f"rgb({_BLUE if contest.difference.sign else _GREY})"
         rows.append([way, game, _bar(interval, reach, colour), *others])
