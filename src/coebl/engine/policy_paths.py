@@ -9,7 +9,8 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
-from coebl.games import AnyGame, DriftingGame, Game
+from coebl.games import AnyGame, Game
+from coebl.games.random_games import has_matrix
 from coebl.naming import game_title, known_of, learner_titles, looks
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def policy_paths(result: Result, seed: int | None = None, points: int = 500, als
     match = result.match
     if "policies" not in result.kept:
         raise InputError('the result has no policies of every round; simulate with keep=["policies"].')
-    if not isinstance(match.game, Game) or not has_pictures(match.game):
+    if not has_matrix(match.game):
         raise InputError(
             f"{match.game.name} has no payoff matrix, or more than one; accepted: results of a game with one."
         )
@@ -123,8 +124,3 @@ def frames_for(game: AnyGame) -> int:
     actions = [space.width for space in game.spaces]
     each = 8 if max(actions) <= 3 else 2 * sum(min(number, MOST_AREAS) for number in actions)
     return max(_FEWEST_FRAMES, min(_MOST_FRAMES, _NUMBERS // (each + 3)))
-
-
-def has_pictures(game: AnyGame) -> bool:
-    """Return True if the policies of a game can be drawn, that is, if it has one payoff matrix."""
-    return isinstance(game, Game) and not isinstance(game, DriftingGame)  # that has an equilibrium per phase

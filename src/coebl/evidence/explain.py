@@ -21,7 +21,8 @@ from coebl.core.text import counted, in_interval
 from coebl.engine import Match, Result, simulate
 from coebl.evidence.pairwise import DECISIVE, SETTING, by_seat, pooled, tests_of
 from coebl.evidence.statistics import Estimate
-from coebl.games import GAMES, NOISES, DriftingGame, Game
+from coebl.games import GAMES, NOISES
+from coebl.games.random_games import has_matrix
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.naming import Known, game_title, known_to, learner_titles
 from coebl.solver import solve_matrix
@@ -272,7 +273,7 @@ def _play_again(
     row, column = (named.get(spec, spec) for spec in pair)
     match = Match.of(loss.game, row, column, loss.rounds, loss.noise)
     game = match.game
-    if not isinstance(game, Game) or isinstance(game, DriftingGame):
+    if not has_matrix(game):
         return f"{game.name} has no payoff matrix, or more than one"
     seeds = list(stored)[:runs]
     result = simulate(match, seeds, record="last", metrics=[metric], keep=["policies"])

@@ -20,13 +20,14 @@ from coebl.core.errors import InputError, nearest, reason_of, shorten
 from coebl.core.specs import MOST_IN_GRID, expand, move_files, split_spec, without_folder
 from coebl.engine import Match, Record
 from coebl.engine.match import MOST_ROUNDS
-from coebl.engine.policy_paths import MOST_AREAS, has_pictures
+from coebl.engine.policy_paths import MOST_AREAS
 from coebl.engine.result import Keep
 from coebl.engine.simulate import MOST_SEEDS
 from coebl.engine.table import seat_at
 from coebl.engine.until import Until
 from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, TensorGame, ZeroSumGame, parse_game, parse_noise
 from coebl.games.game import NamedGame
+from coebl.games.random_games import has_matrix
 from coebl.games.registry import default_noise
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric, all_metrics, metric_class, registered_metric
@@ -548,7 +549,7 @@ class Build:
                 if reason := backend.reason_not_to_run(game):
                     raise InputError(f"{reason}, and device is {backend.device}; accepted: cpu.")
                 match_ups = self._match_ups(len(game.seats))
-                drawn = has_pictures(game) and max(game.shape) <= MOST_AREAS
+                drawn = has_matrix(game) and max(game.shape) <= MOST_AREAS
                 fields = {"shape": game.shape, "default_noise": str(default)}
                 fields["metrics"] = self._allowed(metrics, key, game)
                 played[key, noise] = _PlayedGame(fields, match_ups, drawn)
