@@ -2,6 +2,7 @@
 
 import math
 import re
+import tracemalloc
 from contextlib import nullcontext
 
 import pytest
@@ -176,6 +177,15 @@ def test_the_estimated_disk_use_is_near_the_written_size(tmp_path):
     go(study, tmp_path / "results")
     written = sum(path.stat().st_size for path in (tmp_path / "results" / "cells").iterdir())
     assert written / 2 < disk_use(study) < 2 * written
+
+
+def test_the_disk_use_of_very_many_rounds_is_computed_without_listing_them():
+    study = parse_study(small_study(rounds=10**8, record="all"))
+    tracemalloc.start()
+    assert disk_use(study) > 10**9
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**7
 
 
 def test_show_lists_cells_only_on_request(tmp_path, coebl):

@@ -97,7 +97,7 @@ def simulate(
     kinds = [type(metric) for metric in parse_metrics(metrics, match.game, len(seed_list))]
     condition = until if until is None or isinstance(until, Until) else Until.parse(until)
     record = _check_record(record, match, condition, keep)
-    check_keep(match, len(seed_list), _count_recorded(record, match.rounds), len(kinds), keep)
+    check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(kinds), keep)
     recorded = recorded_rounds(record, match.rounds)
     if search:
         return _Search(match, search, seed_list, kinds).play(condition, progress)
@@ -241,20 +241,15 @@ class _Search:
 
     def step(self, done: int) -> int:
         """Answer the next queries of the search, and return their number; 0 if they exceed the rounds left."""
-        search, place = self.search, f"{self.search}, after {done:,} queries"
         try:
-            pairs = Pairs(*search.ask())
+            pairs = Pairs(*self.search.ask())
+            self._check(pairs)
+            if done + pairs.number > self.match.rounds:
+                return 0
+            payoff = self.game.payoffs_of_pairs(*pairs)
+            self.search.tell(self.game.noise.reward(payoff, self.noise.take(pairs.number), self.game.ranges[0]))
         except (Exception, SystemExit) as error:
-            blame(error, search, place)
-        self._check(pairs)
-        if done + pairs.number > self.match.rounds:
-            return 0
-        payoff = self.game.payoffs_of_pairs(*pairs)
-        values = self.game.noise.reward(payoff, self.noise.take(pairs.number), self.game.ranges[0])
-        try:
-            search.tell(values)
-        except (Exception, SystemExit) as error:
-            blame(error, search, place)
+            blame(error, self.search, f"{self.search}, after {done:,} queries")
         return pairs.number
 
     def _check(self, pairs: Pairs) -> None:
@@ -344,7 +339,7 @@ def _check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
     return numbers
 
 
-def _count_recorded(record: Record, rounds: int) -> int:
+def count_recorded(record: Record, rounds: int) -> int:
     """Return an upper bound on the number of recorded rounds, without listing them."""
     if isinstance(record, int) and record >= 1:
         return rounds // record + 1

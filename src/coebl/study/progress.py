@@ -21,7 +21,7 @@ from rich.console import Console
 
 from coebl.core.text import duration
 from coebl.engine import Match, simulate
-from coebl.engine.simulate import recorded_rounds
+from coebl.engine.simulate import count_recorded
 from coebl.games import Game
 from coebl.study.cell import Cell
 from coebl.study.studies import Study
@@ -161,7 +161,7 @@ def disk_use(study: Study) -> int:
     """Return the approximate size of the results in bytes: eight per number, which zstd hardly reduces."""
     total = 0
     for cell in study.cells:
-        recorded = len(recorded_rounds(cell.record, cell.rounds))
+        recorded = count_recorded(cell.record, cell.rounds)
         total += 4000 + recorded * len(cell.seeds) * (8 * len(cell.metrics) + 2)
     return total
 
