@@ -121,8 +121,8 @@ class Metric:
     meaning: ClassVar[str] = ""  # a sentence or two, for people; by default the first paragraph of its docstring
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # for the row player, or for both if it is about both
     needs: ClassVar[Collection[Need]] = frozenset()  # attributes of a game, beyond those of every game
-    seat: ClassVar[int | None] = None  # the seat that it is about, from 0; None: all of them
     by_seat: ClassVar[bool] = False  # True if it exists for every seat: name:2 is about the second; see `of_seat`
+    seat: ClassVar[int] = 0  # the seat that such a metric is about, from 0
     instead: ClassVar[str] = "nash_conv or swap_regret"  # the metrics to use if a game is not zero-sum
     cumulative: ClassVar[bool] = False  # True if it adds up over the rounds, so its growth matters
     signed: ClassVar[bool] = False  # True if its sign shows who is ahead: above 0, the column player
@@ -157,7 +157,7 @@ class Metric:
             if need in cls.needs and (missing := _missing(game, need)):
                 repair = f"use {cls.instead}" if _missing(game, "zero-sum") else "pick another metric"
                 return f"{cls.name} needs a game with {missing}; {repair}."
-        if cls.seat is not None and cls.seat >= len(game.seats):
+        if cls.seat >= len(game.seats):
             return f"{cls.name} is about seat {cls.seat + 1}, but {game.name} has {len(game.seats)}; name another seat."
         return None
 

@@ -8,7 +8,7 @@ seat, a_t is its action and b_t the joint action of the others.
 from __future__ import annotations
 
 from math import inf, log
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ class Regret(Total):
     """The row player's shortfall below the game's value, as observed; noise included."""
 
     needs = frozenset({"value"})
-    seat = 0
     title = "Regret"
     definition = "sum of V - r_t"
     in_payoffs = True
@@ -231,7 +230,6 @@ class ExternalRegret(Metric):
     definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
     in_payoffs = True
     cumulative = True
-    seat: ClassVar[int] = 0
     by_seat = True
 
     def __init__(self, game: AnyGame, runs: int) -> None:
@@ -268,7 +266,6 @@ class SwapRegret(Metric):
     in_payoffs = True
     cumulative = True
     bounds = (0, inf)
-    seat: ClassVar[int] = 0
     by_seat = True
 
     def __init__(self, game: AnyGame, runs: int) -> None:
@@ -303,7 +300,6 @@ class Payoff(Mean):
     definition = "mean over the rounds of x_t' A y_t"
     better = "higher"
     in_payoffs = True
-    seat: ClassVar[int] = 0
     by_seat = True
 
     def terms(self, block: Block) -> Floats:
