@@ -126,14 +126,6 @@ def _draw_integers(seat: Seat, below: int, *shape: int) -> Ints:
     return (seat.random.uniform(*shape) * below).astype(np.int64)
 
 
-def choose(genomes: Genomes, index: Ints) -> Genomes:
-    """Return a copy of the chosen genomes, (runs, chosen, bits), by their indices in each run, (runs, chosen)."""
-    runs, count, bits = genomes.shape
-    flat = (index + count * np.arange(runs)[:, None]).ravel()
-    chosen: Genomes = genomes.reshape(-1, bits)[flat].reshape(runs, -1, bits)
-    return chosen
-
-
 def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
     """Flip every bit of genomes, (runs, count, bits), independently with probability chi / bits, in place.
 
@@ -210,8 +202,7 @@ class RlsPd(_Dominance):
     def vary(self) -> tuple[Genomes, Genomes]:
         bits = self.seat.actions
         both = np.concatenate([self.x[:, 0], self.y[:, 0]], axis=1)  # (runs, n + m)
-        place = _draw_integers(self.seat, both.shape[1], 1)
-        both[np.arange(len(both))[:, None], place] ^= 1
+        both[self.seat.at(_draw_integers(self.seat, both.shape[1]))] ^= 1
         return both[:, None, :bits], both[:, None, bits:]
 
 
@@ -274,7 +265,7 @@ class LambdaCoea(_OnePair):
         gain = values if self.x_moves else -values
         best = gain == gain.max(axis=1, keepdims=True)
         lot = np.where(best, self.seat.random.uniform(self.mutants), -1.0)
-        winner = choose(self.offspring, lot.argmax(axis=1)[:, None])
+        winner = self.offspring[self.seat.at(lot.argmax(axis=1))][:, None]
         if self.x_moves:
             self.x = winner
         else:
@@ -323,7 +314,8 @@ class Pdcoea(Search):
     def tell(self, values: Floats) -> None:
         kept = dominates(*np.split(values, 3, axis=1))  # (runs, population)
         chosen = np.where(kept[:, None], self.first, self.second)
-        self.P, self.Q = choose(self.P, chosen[:, 0]), choose(self.Q, chosen[:, 1])
+        run = self.seat.arange(self.seat.runs)[:, None]
+        self.P, self.Q = self.P[run, chosen[:, 0]], self.Q[run, chosen[:, 1]]
         mutate(self.seat, self.P, self.chi)
         mutate(self.seat, self.Q, self.chi)
 

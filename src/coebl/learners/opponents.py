@@ -60,7 +60,6 @@ class Fixed(_Still):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.strategy = tuple(map(float, self.strategy))
         _check_mixture(self.name, "strategy", self.strategy)
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
