@@ -80,8 +80,8 @@ def round_stepper() -> str:
     breed = learner.breeder.breed
 
     def traced(parents: Any) -> Any:
-        found = breed(parents)
-        bred.append(found[1][0, 0].copy())
+        found: Any = breed(parents)
+        bred.append(found.mutant[0, 0].copy())
         return found
 
     learner.breeder.breed = traced  # type: ignore[method-assign]

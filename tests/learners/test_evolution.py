@@ -278,9 +278,8 @@ def generation(fitnesses, size=1, mutants=None, means=None, **rest):
             breeder.add(Seen(np.array([action]), np.array([float(mean)]), np.array([opponent])))
     everyone = np.eye(m)[None]
     matrix = np.repeat(np.array(fitnesses, float)[:, None], 2, axis=1) if mutants is None else np.array(mutants)
-    return Generation(
-        breeder, Individuals(everyone[:, :size]), Individuals(everyone[:, size:]), matrix[None, None], **rest
-    )
+    new = Individuals(everyone[:, size:], mutant=matrix[None, None])
+    return Generation(breeder, Individuals(everyone[:, :size]), new, **rest)
 
 
 class TestSelection:
@@ -306,7 +305,8 @@ class TestSelection:
     def test_survivors_are_chosen_run_by_run(self):
         matrix = np.array([[[1.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [2.0, 2.0]]])
         old, new = np.array([[0.5, 0.5]] * 2), np.array([[0.0, 1.0]] * 2)
-        both = Generation(breeder_of((2, 2), 2), Individuals(old[:, None]), Individuals(new[:, None]), matrix[:, None])
+        children = Individuals(new[:, None], mutant=matrix[:, None])
+        both = Generation(breeder_of((2, 2), 2), Individuals(old[:, None]), children)
         np.testing.assert_array_equal(both.fitness("mutants"), [[1, 1], [1.5, 2]])
         survivors = both.survivors(SELECTIONS.make("elitist")(both))
         np.testing.assert_array_equal(survivors.policy, [[[0.5, 0.5]], [[0, 1]]])
@@ -322,7 +322,8 @@ class TestSelection:
 
     def test_with_several_mutants_fitness_is_the_mean_over_them(self):
         judged = generation([1, 2])
-        two = judged._replace(mutants=judged.mutants * np.array([1.0, 4.0])[None, :, None, None])
+        mutants = judged.new.mutant * np.array([1.0, 4.0])[None, :, None, None]
+        two = judged._replace(new=judged.new._replace(mutant=mutants))
         np.testing.assert_array_equal(two.fitness("mutants"), [[2.5, 5]])
 
     def test_a_tournament_of_one_is_a_draw_and_of_two_prefers_the_fitter(self):

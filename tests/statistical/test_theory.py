@@ -41,7 +41,7 @@ def test_by_the_lemma_each_entry_of_the_mutated_matrix_is_optimistic(visits, c):
         for i, j in np.ndindex(m, k):
             reward = payoff + random.standard_normal(runs)
             playing.observe(1, Seen(np.full(runs, i), reward, np.full(runs, j)))
-    _, mutants = playing.breeder.breed(playing.parents)
+    mutants = playing.breeder.breed(playing.parents).mutant
     bound = 1 - (2.0 * horizon**2 * m * k) ** (-c / 8)
     assert float((mutants >= payoff).mean()) >= bound - 4 * math.sqrt(bound * (1 - bound) / mutants.size)
 
@@ -54,9 +54,9 @@ def test_kins_proven_bonus_is_optimistic_and_at_most_twice_its_width_too_high(mo
     rounds, bred = 500, []
 
     def noted(breeder, *arguments, breed=Breeder.breed):
-        new, mutants = breed(breeder, *arguments)
-        bred.append((mutants[:, 0], breeder._bonus(breeder._belief.count)))
-        return new, mutants
+        new = breed(breeder, *arguments)
+        bred.append((new.mutant[:, 0], breeder._bonus(breeder._belief.count)))
+        return new
 
     monkeypatch.setattr(Breeder, "breed", noted)
     own_view = GAME.payoff - 0.5  # counted from the middle of the range

@@ -57,9 +57,8 @@ class Coebl(BeliefLearner):
 
     def policy(self, t: int) -> Floats:
         """Mutate, solve and select: lines 3 to 11 of Algorithm 1."""
-        new, mutants = self.breeder.breed(self.parents)
-        facing = self.rivals.alive() if self.rivals else None
-        generation = Generation(self.breeder, self.parents, new, mutants, facing)
+        new = self.breeder.breed(self.parents)
+        generation = Generation(self.breeder, self.parents, new, self.rivals.alive() if self.rivals else None)
         self.parents = generation.survivors(self.selection(generation))
         self.current = self.population.played(self.seat, self.current, self.parents.policy)
         return self.current

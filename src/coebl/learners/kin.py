@@ -73,8 +73,7 @@ class Kin(BeliefLearner):
         if t >= self._next_ageing:
             self._age(t)
             self._breeder.expect(self._bonus)
-        bred, _ = self._breeder.breed(self._parents)
-        self.current = renewed(self.current, bred.policy[:, 0], self.turnover)
+        self.current = renewed(self.current, self._breeder.breed(self._parents).policy[:, 0], self.turnover)
         return self.current
 
     def beliefs(self) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ Judge = Literal["mutants", "fresh", "means"]
 
 
 class Individuals(NamedTuple):
-    """Policies and their origins, several per run. A field is None if no operator needs it."""
+    """Policies and their origins, several per run. Parents lack the fields that no operator needs."""
 
     policy: Floats  # (runs, number, m)
     rate: Floats | None = None  # (runs, number), the rate of mutation
@@ -93,25 +93,17 @@ class Breeder:
             seat.full(1 / k, size, k) if pairs else None,
         )
 
-    def breed(self, parents: Individuals) -> tuple[Individuals, Floats]:
-        """Return the individuals that are optimal for new mutants, and the mutants, (runs, number, m, k)."""
+    def breed(self, parents: Individuals) -> Individuals:
+        """Return the individuals that are optimal for new mutants of the parents, which take turns."""
         seat, number, m, k = self.seat, self._number, self.seat.actions, self.seat.opponent_actions
-        rate = None if parents.rate is None else self._mutation.vary(seat, parents.rate[:, self._turns(parents)])
+        turns = [child % parents.number for child in range(number)]
+        rate = None if parents.rate is None else self._mutation.vary(seat, parents.rate[:, turns])
         mutants = self.mutants(number, rate)
         if parents.mutant is not None:
-            mutants = self._recombination.cross(seat, mutants, parents.mutant[:, self._turns(parents)])
+            mutants = self._recombination.cross(seat, mutants, parents.mutant[:, turns])
         solved = self._solve(mutants.reshape((-1, m, k)))
-        bred = Individuals(
-            solved.strategy.reshape((-1, number, m)),
-            rate,
-            None if parents.mutant is None else mutants,
-            None if parents.opponent is None else solved.opponent.reshape((-1, number, k)),
-        )
-        return bred, mutants
-
-    def _turns(self, parents: Individuals) -> list[int]:
-        """Return the index of each mutant's parent; parents take turns."""
-        return [child % parents.number for child in range(self._number)]
+        strategies, opponents = solved.strategy.reshape((-1, number, m)), solved.opponent.reshape((-1, number, k))
+        return Individuals(strategies, rate, mutants, opponents)
 
 
 class Generation(NamedTuple):
@@ -121,7 +113,7 @@ class Generation(NamedTuple):
     >>> from coebl.engine.table import seat_at
     >>> from coebl.learners import Coebl
     >>> learner = Coebl().seated(seat_at(parse_game("random-uniform:3"), 0, Coebl(), seeds=[0, 1], horizon=100))
-    >>> generation = Generation(learner.breeder, learner.parents, *learner.breeder.breed(learner.parents))
+    >>> generation = Generation(learner.breeder, learner.parents, learner.breeder.breed(learner.parents))
     >>> learner.selection(generation)  # in either run, the parent, 0, or its child, 1
     array([[1],
            [1]])
@@ -130,7 +122,6 @@ class Generation(NamedTuple):
     breeder: Breeder
     parents: Individuals
     new: Individuals
-    mutants: Floats  # (runs, new, m, k), those of the new individuals
     facing: Booleans | None = None  # (runs, k), the opponent's actions that count; None: all
 
     @property
@@ -146,7 +137,8 @@ class Generation(NamedTuple):
     def matrices(self, judge: Judge) -> Floats:
         """Return the matrices of a judge, "mutants", "fresh" or "means": (runs, matrices, m, k)."""
         if judge == "mutants":
-            return self.mutants
+            assert self.new.mutant is not None
+            return self.new.mutant
         return self.breeder.mutants(1) if judge == "fresh" else self.breeder.means()[:, None]
 
     def fitness(self, judge: Judge) -> Floats:
@@ -168,7 +160,7 @@ class Generation(NamedTuple):
         seat = self.breeder.seat
 
         def chosen(old: Any, new: Any) -> Any:
-            if old is None or new is None:
+            if old is None:
                 return None
             if old.shape[1] == new.shape[1] == index.shape[1] == 1:  # the paper's case: faster than by index
                 return np.where(index.reshape((-1, *(1,) * (old.ndim - 1))) == 1, new, old)
