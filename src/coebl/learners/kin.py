@@ -21,10 +21,9 @@ from coebl.learners.parts import AssumedNoise, BeliefLearner, OwnShare, prior_va
 class Kin(BeliefLearner):
     """Kin, co-evolution with inheritance (of this project).
 
-    A rarely visited pair of actions inherits the estimated effects of its row and its column. Each round the inherited
-    part is mutated, a bonus is added that grows with the visits that can still come, the matrix is solved, and a share
-    of the policy is replaced by the solution. A regret bound is proven only for `optimism=proven` (docs/kin-bound.md):
-    its bonus is much larger, ignores c and needs the horizon, and the inherited part is clipped to the known range.
+    A rarely visited pair of actions inherits the estimated effects of its row and its column. A regret bound is proven
+    only for `optimism=proven` (docs/kin-bound.md): its bonus is much larger, ignores c and needs the horizon, and the
+    inherited part is clipped to the known range.
 
     With a horizon T, kappa = (T - t + 1) / (m k) visits can still come to a pair, updated every max(1, T // 100)
     rounds. Without one, as many more rounds are expected as have begun, kappa = t / (m k), updated max(1, t // 100)

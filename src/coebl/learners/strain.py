@@ -144,9 +144,7 @@ class Strain(BeliefLearner):
 class EstimatedPrior:
     """A belief in payoffs ~ N(mu + r_i + q_j, v) seen with N(0, 1) noise, where mu, r, q and v are estimated.
 
-    A pair's estimate is (1 - g) mean + g (mu' + f (r_i + q_j)), with g = 1 / (1 + n v). The effects r and q of rows and
-    columns have the variance kinship v, and count while there are few rounds per pair, f = 1 / (1 + t / (0.3 m k)).
-    A negative mu is reduced by the share `hope`, since an opponent lets the learner try bad pairs.
+    The variance of the effects r and q is kinship v. The pseudo-code of `Strain` has the formulas.
     """
 
     def __init__(self, seat: Seat, hope: float, kinship: float = 0.0, forgetting: float = 1.0) -> None:

@@ -99,9 +99,8 @@ class _Ots(_Imagining):
 class OtsHedge(_Ots, Hedge):
     """Hedge on optimistic posterior draws (Li et al. 2024).
 
-    After a round it imagines the payoff of each action against the opponent's action: the largest of a few draws from
-    the posterior before the round. A Hedge step with these payoffs follows. A priori, payoffs are independent
-    ~ N(0, 1). The authors' bound is in terms of the information gain; none is declared here.
+    After a round it imagines what each action would have earned. A priori, payoffs are independent ~ N(0, 1). The
+    authors' bound is in terms of the information gain; none is declared here.
 
         S_i = 0 for every action
         each round, with eta = sqrt(8 log(m) / T):
@@ -139,9 +138,8 @@ _NEGLIGIBLE = 1e-10  # the variance of a payoff that may be neglected
 class GpMw(_Imagining, Hedge):
     """Hedge on upper confidence bounds of a Gaussian process (Sessa et al. 2019, Algorithm 1).
 
-    Like OTS-Hedge, but with the upper confidence bound mean + beta * deviation instead of a draw. The proven bound has
-    a beta that grows with the rounds and is in terms of the information gain; none is declared for the constant beta of
-    the authors' program.
+    Like OTS-Hedge, but with an upper confidence bound instead of draws. The proven bound has a beta that grows with the
+    rounds and is in terms of the information gain; none is declared for the constant beta of the authors' program.
 
     With the kernel "independent", every pair of actions has a separate posterior (UCB-Hedge). With "rbf", pairs with
     close indices are correlated, with length scale m/5 over its actions and k/5 over the opponent's; use it if the
@@ -180,7 +178,7 @@ class GpMw(_Imagining, Hedge):
 
 
 class GaussianProcess:
-    """The posterior of payoffs ~ GP(0, k) seen with N(0, 1) noise, updated by one visit at a time.
+    """The posterior of payoffs ~ GP(0, k) seen with N(0, 1) noise.
 
     k((i, j), (i', j')) = k_m(i, i') k_k(j, j') with the RBF kernel k_n(a, b) = exp(-(a - b)² / (2 (n/5)²)) on the
     indices of n actions. Each factor is F F' with features F (n, p) by Cholesky's method. So the payoff of (i, j) is
