@@ -51,12 +51,12 @@ class Thompson(BeliefLearner):
 
 
 class _Imagining(BeliefLearner):
-    """A full-information learner, its other base class, that imagines what each action would have earned.
+    """A mix-in that shows a full-information learner imagined payoffs: optimistic, from the posterior before the round.
 
-    The payoffs are optimistic, from the posterior before the round.
+    That learner is the other base class.
     """
 
-    regret_bound = Learner.regret_bound  # none: that of the other base class is for true payoffs
+    regret_bound = Learner.regret_bound  # none: that of the other base class is for the true payoffs
 
     def start(self, seat: Seat) -> None:
         super().start(seat)
@@ -81,6 +81,7 @@ class _Imagining(BeliefLearner):
 class _Ots(_Imagining):
     """A learner whose optimistic payoffs are the largest of several draws from the posterior."""
 
+    action_cost = 0.33  # with normal numbers
     cites = (
         "Li, Liu, Pu, Liang and Luo (2024). Optimistic Thompson sampling for no-regret learning in unknown games. "
         "arXiv:2402.09456."
@@ -91,9 +92,6 @@ class _Ots(_Imagining):
     def _optimism(self) -> Floats:
         largest: Floats = self.seat.random.normal(self.draws, self.seat.actions).max(axis=1)
         return largest
-
-    def cost(self, actions: int, opponent_actions: int) -> float:
-        return super().cost(actions, opponent_actions) + 0.3 * actions  # the cost of normal numbers
 
 
 class OtsHedge(_Ots, Hedge):
