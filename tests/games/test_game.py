@@ -168,8 +168,8 @@ THREE_AXES = "payoff has 3 dimensions; accepted: a matrix, one row per action of
     [
         ([[1, 2], [3, np.nan]], "payoff[1][1] is nan; accepted: finite numbers."),
         ([[1, -np.inf], [3, 4]], "payoff[0][1] is -inf; accepted: finite numbers."),
-        ([[]], "payoff has shape (1, 0); accepted: at least one row and one column."),
-        (np.zeros((0, 3)), "payoff has shape (0, 3); accepted: at least one row and one column."),
+        ([[]], "payoff has shape (1, 0); accepted: at least one action for each player."),
+        (np.zeros((0, 3)), "payoff has shape (0, 3); accepted: at least one action for each player."),
         ([[1, 2], [3]], "payoff has rows of 1 to 2 entries; accepted: rows of equal length. Fill in the missing entr"),
         ([[1, 2], 3], "payoff has rows of 0 to 2 entries; accepted: rows of equal length."),
         ([1, 2, 3], "payoff has 1 dimension; accepted: a matrix"),

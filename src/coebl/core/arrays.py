@@ -60,8 +60,10 @@ def check_range(
     return low, high
 
 
-def check_payoff(payoff: ArrayLike) -> Floats:
-    """Return a payoff matrix as a contiguous array of floats, or raise an `InputError` that names the mistake.
+def check_payoff(payoff: ArrayLike, argument: str = "payoff", players: int = 2) -> Floats:
+    """Return payoffs as a contiguous array of floats, or raise an `InputError` that names the mistake.
+
+    The payoffs of two players are a matrix; in general there is an axis per player.
 
     >>> check_payoff([[1, 2], [3, "x"]])
     Traceback (most recent call last):
@@ -71,43 +73,44 @@ def check_payoff(payoff: ArrayLike) -> Floats:
     if hasattr(payoff, "__array__"):  # a game or a data frame; error messages then refer to an array
         payoff = np.asarray(payoff)
     try:
-        matrix = np.array(payoff, dtype=np.float64, order="C")
+        array = np.array(payoff, dtype=np.float64, order="C")
     except OverflowError:
-        raise InputError("payoff holds a number too large for a float; divide the payoffs by a constant.") from None
+        repair = "divide the payoffs by a constant."
+        raise InputError(f"{argument} holds a number too large for a float; {repair}") from None
     except (TypeError, ValueError):
-        raise InputError(f"payoff{_why_no_matrix(payoff)}") from None
-    if fault := _fault(matrix):
-        raise InputError(f"payoff{fault}")
-    return matrix
+        raise InputError(f"{argument}{_why_no_array(payoff)}") from None
+    if fault := _fault(array, players):
+        raise InputError(f"{argument}{fault}")
+    return array
 
 
-def _fault(matrix: Floats) -> str:
+def _fault(array: Floats, players: int) -> str:
     """Return the mistake in an array of payoffs, as the end of a message, or ""."""
-    if matrix.ndim != 2:
+    if array.ndim != players:
         batch = "To solve a batch of matrices, call maximin."
         hint = f"Pass one matrix per game. {batch}"
-        if matrix.ndim < 2:
+        if array.ndim < 2:
             hint = "Write a single row as [[1, 2, 3]]."
-        elif matrix.ndim == 3 and len(matrix) == 2:
+        elif array.ndim == 3 and len(array) == 2:
             hint = f"Pass a pair of matrices, the payoffs of each player, as a tuple: Game((A, B)). {batch}"
-        dimensions = f"{matrix.ndim} dimension{'s' * (matrix.ndim != 1)}"
+        dimensions = f"{array.ndim} dimension{'s' * (array.ndim != 1)}"
         return f" has {dimensions}; accepted: a matrix, one row per action of the row player. {hint}"
-    if matrix.size == 0:
-        return f" has shape {matrix.shape}; accepted: at least one row and one column."
-    if matrix.size > MOST_ENTRIES:
-        entries = f"{matrix.shape[0]} x {matrix.shape[1]} entries"
-        return f" has {entries}; accepted: at most {MOST_ENTRIES:,} in all. Leave out dominated actions."
-    if not np.isfinite(matrix).all():
-        i, j = np.argwhere(~np.isfinite(matrix))[0]
+    if array.size == 0:
+        return f" has shape {array.shape}; accepted: at least one action for each player."
+    if array.size > MOST_ENTRIES:
+        entries = " x ".join(map(str, array.shape))
+        return f" has {entries} entries; accepted: at most {MOST_ENTRIES:,} in all. Leave out dominated actions."
+    if not np.isfinite(array).all():
+        place = tuple(np.argwhere(~np.isfinite(array))[0])
         repair = "Replace it with a number, or leave that action out."
-        return f"[{i}][{j}] is {matrix[i, j]}; accepted: finite numbers. {repair}"
-    low, high = matrix.min(), matrix.max()
+        return f"{''.join(f'[{index}]' for index in place)} is {array[place]}; accepted: finite numbers. {repair}"
+    low, high = array.min(), array.max()
     if high / 2 - low / 2 > np.finfo(np.float64).max / 2:
         return f" spans {low:.3g} to {high:.3g}, more than a float can hold; divide the payoffs by a constant."
     return ""
 
 
-def _why_no_matrix(payoff: Any) -> str:
+def _why_no_array(payoff: Any) -> str:
     """Return why NumPy cannot convert payoffs to an array of floats, as the end of a message."""
     other = f" is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
     if not _is_list(payoff):

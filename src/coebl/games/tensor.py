@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from coebl.core.arrays import MOST_ENTRIES, Floats, Ints, check_labels, has_tensors, known_range
+from coebl.core.arrays import MOST_ENTRIES, Floats, Ints, check_labels, check_payoff, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
 from coebl.games.equilibria import Correlated, Profile, best_correlated, nash_equilibria
 from coebl.games.game import SEATS, PayoffRange, TableGame
@@ -173,7 +173,7 @@ class TensorGame(TableGame):
         return best_correlated(self, coarse)
 
     def _content(self) -> tuple[Any, ...]:
-        payoffs = tuple((payoff + 0.0).tobytes() for payoff in self.payoffs)  # + 0.0: -0.0 and 0.0 are the same
+        payoffs = tuple(payoff.tobytes() for payoff in self.payoffs)
         return (self.shape, payoffs, self.labels, self.seats, self.noise, self.noise_between, self.ranges)
 
     @property
@@ -188,22 +188,16 @@ def _check_payoffs(payoffs: Any) -> tuple[Floats, ...]:
     accepted = "accepted: a list with an array (m1, ..., mN) of payoffs for each of N players, N at least 2"
     if not has_tensors(payoffs):
         raise InputError(f"payoffs is {shorten(payoffs)}; {accepted}.")
-    try:
-        arrays = [np.array(payoff, dtype=np.float64, order="C") + 0.0 for payoff in payoffs]
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"payoffs is {shorten(payoffs)}; accepted: numbers. Replace the other entries.") from None
-    shapes = {array.shape for array in arrays}
-    if len(shapes) > 1 or not arrays[0].size:
+    # + 0.0: -0.0 and 0.0 are the same payoff
+    arrays = tuple(check_payoff(own, f"payoffs[{seat}]", len(payoffs)) + 0.0 for seat, own in enumerate(payoffs))
+    if len({array.shape for array in arrays}) > 1:
         listed = ", ".join(str(array.shape) for array in arrays)
-        raise InputError(f"payoffs has arrays of shapes {listed}; accepted: one shape, with at least one action each.")
+        raise InputError(f"payoffs has arrays of shapes {listed}; accepted: one shape.")
     if arrays[0].size * len(arrays) > MOST_ENTRIES:
         raise InputError(f"payoffs has {arrays[0].size * len(arrays):,} entries; accepted: at most {MOST_ENTRIES:,}.")
-    for seat, array in enumerate(arrays):
-        if not np.isfinite(array).all():
-            at = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
-            raise InputError(f"payoffs[{seat}]{list(at)} is {array[at]}; accepted: finite numbers. Replace it.")
+    for array in arrays:
         array.flags.writeable = False
-    return tuple(arrays)
+    return arrays
 
 
 def _per_player(given: Any, players: int, argument: str) -> Sequence[Any]:
