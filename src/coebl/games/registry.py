@@ -11,7 +11,7 @@ import os
 import typing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,7 +88,11 @@ def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame 
     >>> parse_game([[3, 0], [1, 2]]).value
     1.5
     """
-    game = _find_game(spec) if isinstance(spec, (str, os.PathLike)) else _as_game(spec)
+    if isinstance(spec, (str, os.PathLike)):
+        game = _find_game(spec)
+    else:
+        accepted = "a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the name of a file"
+        game = _as_game(spec, "game is", accepted)
     return game if noise is None else game.with_noise(noise)
 
 
@@ -135,18 +139,14 @@ def solve(
     return solve_matrix(given, ties=ties, random=random)
 
 
-def _as_game(given: object) -> ZeroSumGame | TensorGame:
-    if isinstance(given, (ZeroSumGame, TensorGame)):
-        return given
-    if not _is_matrix(given):
-        accepted = "a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the name of a file"
-        raise InputError(f"game is {shorten(given)}; accepted: {accepted}.")
-    made: ZeroSumGame | TensorGame = Game(given)
-    return made
-
-
-def _is_matrix(given: object) -> TypeGuard[ArrayLike]:
-    return isinstance(given, (list, tuple)) or hasattr(given, "__array__")
+def _as_game(given: Any, start: str, accepted: str) -> ZeroSumGame | TensorGame:
+    """Return a game, or the game of a matrix; a message about another object has this start and this end."""
+    if not isinstance(given, (ZeroSumGame, TensorGame)):
+        if not isinstance(given, (list, tuple)) and not hasattr(given, "__array__"):
+            raise InputError(f"{start} {shorten(given)}; accepted: {accepted}.")
+        given = Game(given)
+    game: ZeroSumGame | TensorGame = given
+    return game
 
 
 def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame | TensorGame:
@@ -156,10 +156,9 @@ def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame | TensorGame:
         return read_game(text)
     entry, arguments = GAMES.parse(text)
     made: object = _of_function(entry, arguments) if _is_of_genomes(entry.factory) else entry.factory(**arguments)
-    if not isinstance(made, NamedGame) and not _is_matrix(made):
-        raise InputError(f"{entry.name} returns {shorten(made)}; accepted: a coebl.Game, or a matrix. Return one.")
     canonical = entry.write(arguments)
-    game = _as_game(made).renamed(without_folder(canonical), canonical)
+    game = _as_game(made, f"{entry.name} returns", "a coebl.Game, or a matrix. Return one")
+    game = game.renamed(without_folder(canonical), canonical)
     if not parts.file:  # a file may change
         _NOISES_OF_SPECS[canonical] = game.noise
     return game
