@@ -6,7 +6,7 @@ To add one, write a function here, as in `coebl.games.catalogue`, and give it a 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, Self, TypeGuard
+from typing import Annotated, Any, TypeGuard
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from coebl.core.errors import InputError
 from coebl.core.specs import Range
 from coebl.games.equilibria import Uniqueness
 from coebl.games.game import Game
+from coebl.games.noise import Noise
 from coebl.games.registry import GAMES, Columns, OtherGame, Rows, Seed, Size, parse_matrix
 
 # Each family has its own stream of random numbers, so that games of the same seed are unrelated. The numbers
@@ -199,16 +200,17 @@ class DriftingGame(Game):
         self.spec = None
         self._first = game
         self._every, self._steps, self._seed = every, min(steps, every), seed
+        self._games: dict[tuple[int, str, Noise], Game] = {}  # the games so far, by stage, name and noise
 
     def at(self, t: int) -> Game:
         """Return the game of round t."""
-        number = self._stage(t)
-        if number not in self._stages:
-            period, step = divmod(number, self._steps)
+        key = self._stage(t), self.name, self.noise
+        if key not in self._games:
+            period, step = divmod(key[0], self._steps)
             old, new = self._order(period), self._order(period + 1)
             payoff = old if step == 0 else old + step / self._steps * (new - old)
-            self._stages[number] = Game(payoff, name=self.name, noise=self.noise, payoff_range=self.payoff_range)
-        return self._stages[number]
+            self._games[key] = Game(payoff, name=self.name, noise=self.noise, payoff_range=self.payoff_range)
+        return self._games[key]
 
     def steady(self, t: int) -> int:
         """Return the number of rounds, including round t, until the payoffs change."""
@@ -218,20 +220,11 @@ class DriftingGame(Game):
     def _stage(self, t: int) -> int:
         return (t - 1) * self._steps // self._every
 
-    def _order(self, period: int) -> Any:
+    def _order(self, period: int) -> Floats:
         """Return the payoffs at the start of a period; the first period starts with the game's payoffs."""
         if period == 0:
             return self._first.payoff
         return permute(self._first, int(np.random.SeedSequence([self._seed, period]).generate_state(1)[0])).payoff
-
-    @cached_property
-    def _stages(self) -> dict[int, Game]:
-        return {}
-
-    def _with(self, **changes: Any) -> Self:
-        changed = super()._with(**changes)
-        vars(changed).pop("_stages", None)  # these have the old noise
-        return changed
 
     @cached_property
     def unique_equilibrium(self) -> Uniqueness:
