@@ -44,7 +44,7 @@ OF_REWARD = Origin("passed to reward", "make it with like=payoff, as in numpy.as
 class StrictArray(NDArrayOperatorsMixin):
     """An array that works through NumPy's functions and operators, and only with arrays of its kind.
 
-    It wraps the NumPy array `data`. Its origin is for error messages.
+    It wraps the NumPy array `plain`. Its origin is for error messages.
 
     >>> score = StrictArray(np.array([[1.0, 2.0]]))
     >>> np.exp(score - score.max()).sum(axis=1)
@@ -55,17 +55,12 @@ class StrictArray(NDArrayOperatorsMixin):
     TypeError: an array from the seat is mixed with one of NumPy's, of shape (2,); make it with seat.zeros, ...
     """
 
-    __slots__ = ("_data", "_origin")
+    __slots__ = ("_origin", "plain")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, data: np.ndarray[Any, Any], origin: Origin = _FROM_SEAT) -> None:
-        self._data = data
+    def __init__(self, plain: np.ndarray[Any, Any], origin: Origin = _FROM_SEAT) -> None:
+        self.plain = plain
         self._origin = origin
-
-    @property
-    def plain(self) -> Any:
-        """The numbers as a NumPy array."""
-        return self._data
 
     def __array__(self, *arguments: Any, **options: Any) -> Any:
         words = self._origin.words
@@ -75,57 +70,57 @@ class StrictArray(NDArrayOperatorsMixin):
         if method != "__call__":
             raise TypeError(f"other libraries may have no numpy.{ufunc.__name__}.{method}; call a function or method")
         _check_options(ufunc.__name__, options)
-        plain_options = self._plain(options) | ({} if out is None else {"out": self._plain(out)})
-        result = ufunc(*self._plain(inputs), **plain_options)
-        return out[0] if out is not None and len(out) == 1 else self._strict(result)
+        plain_options = self._to_plain(options) | ({} if out is None else {"out": self._to_plain(out)})
+        result = ufunc(*self._to_plain(inputs), **plain_options)
+        return out[0] if out is not None and len(out) == 1 else self._to_strict(result)
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         if function in _CONVERSIONS:  # called with like=, which is this array
             [given, *rest] = args
-            given = given if isinstance(given, np.ndarray) else self._plain(given)
-            return self._strict(function(given, *rest, **kwargs))
+            given = given if isinstance(given, np.ndarray) else self._to_plain(given)
+            return self._to_strict(function(given, *rest, **kwargs))
         _check_options(function.__name__, kwargs)
-        return self._strict(function(*self._plain(args), **self._plain(kwargs)))
+        return self._to_strict(function(*self._to_plain(args), **self._to_plain(kwargs)))
 
     def __getitem__(self, index: Any) -> Any:
-        return self._strict(self._data[self._plain(index)])
+        return self._to_strict(self.plain[self._to_plain(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._data[self._plain(index)] = self._plain(value)
+        self.plain[self._to_plain(index)] = self._to_plain(value)
 
     def __getattr__(self, name: str) -> Any:
         if name in _ATTRIBUTES:
-            return self._strict(getattr(self._data, name))
+            return self._to_strict(getattr(self.plain, name))
         if name not in _METHODS:
             raise AttributeError(f"arrays of other libraries may have no {name!r}; call a function of NumPy's instead")
-        method = getattr(self._data, name)
+        method = getattr(self.plain, name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             _check_options(name, kwargs)
-            return self._strict(method(*self._plain(args), **self._plain(kwargs)))
+            return self._to_strict(method(*self._to_plain(args), **self._to_plain(kwargs)))
 
         return call
 
-    def _plain(self, value: Any) -> Any:
-        return _plain(value, self._origin)
+    def _to_plain(self, value: Any) -> Any:
+        return to_plain(value, self._origin)
 
-    def _strict(self, value: Any) -> Any:
+    def _to_strict(self, value: Any) -> Any:
         return to_strict(value, self._origin)
 
     def __len__(self) -> int:
-        return len(self._data)
+        return len(self.plain)
 
     def __bool__(self) -> bool:
-        return bool(self._data)
+        return bool(self.plain)
 
     def __float__(self) -> float:
-        return float(self._data)
+        return float(self.plain)
 
     def __int__(self) -> int:
-        return int(self._data)
+        return int(self.plain)
 
     def __repr__(self) -> str:
-        return f"StrictArray({self._data!r})"
+        return f"StrictArray({self.plain!r})"
 
 
 def _check_options(name: str, options: Mapping[str, Any]) -> None:
@@ -135,7 +130,7 @@ def _check_options(name: str, options: Mapping[str, Any]) -> None:
             raise TypeError(f"other libraries may have no {option}= of numpy.{name}; use numpy.where instead")
 
 
-def _plain(value: Any, origin: Origin = _FROM_SEAT) -> Any:
+def to_plain(value: Any, origin: Origin = _FROM_SEAT) -> Any:
     """Unwrap strict arrays, also inside tuples, lists and dictionaries; NumPy's arrays are rejected."""
     if isinstance(value, StrictArray):
         return value.plain
@@ -144,8 +139,8 @@ def _plain(value: Any, origin: Origin = _FROM_SEAT) -> Any:
             f"an array {origin.words} is mixed with one of NumPy's, of shape {value.shape}; {origin.remedy}"
         )
     if isinstance(value, (tuple, list)):
-        return type(value)(_plain(item, origin) for item in value)
-    return {key: _plain(item, origin) for key, item in value.items()} if isinstance(value, dict) else value
+        return type(value)(to_plain(item, origin) for item in value)
+    return {key: to_plain(item, origin) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def to_strict(value: Any, origin: Origin = _FROM_SEAT) -> Any:
@@ -165,7 +160,7 @@ class _StrictRandom:
         return StrictArray(self._random.uniform(*shape).copy())
 
     def normal(self, *shape: int, deviation: Any = None, mean: Any = None) -> Any:
-        return StrictArray(self._random.normal(*shape, deviation=_plain(deviation), mean=_plain(mean)).copy())
+        return StrictArray(self._random.normal(*shape, deviation=to_plain(deviation), mean=to_plain(mean)).copy())
 
 
 class _StrictNumpy:
@@ -181,16 +176,16 @@ class StrictBackend(Backend):
     arrays = _StrictNumpy()
 
     def to_host(self, array: Any) -> Any:
-        return _plain(array)
+        return to_plain(array)
 
     def random(self, seeds: Sequence[int], key: int) -> Any:
         return _StrictRandom(super().random(seeds, key))
 
     def maximin(self, shape: Any, ties: Any = "first", *options: Any) -> Any:
-        solve = super().maximin(shape, ties if ties == "first" else lambda: _plain(ties()), *options)
+        solve = super().maximin(shape, ties if ties == "first" else lambda: to_plain(ties()), *options)
 
         def solve_strict(payoffs: Any) -> Any:
-            solved = solve(_plain(payoffs))
+            solved = solve(to_plain(payoffs))
             for part in ("strategy", "opponent", "value"):
                 setattr(solved, part, to_strict(getattr(solved, part)))
             return solved
@@ -198,7 +193,7 @@ class StrictBackend(Backend):
         return solve_strict
 
     def gram(self, a: Any) -> Any:
-        return to_strict(super().gram(_plain(a)))
+        return to_strict(super().gram(to_plain(a)))
 
     def solve_positive(self, matrices: Any, right: Any) -> Any:
-        return to_strict(super().solve_positive(_plain(matrices), _plain(right)))
+        return to_strict(super().solve_positive(to_plain(matrices), to_plain(right)))
