@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.arrays import Booleans, Floats, Ints, check_payoff, known_range
 from coebl.core.errors import CoeblError, InputError, check_integer
-from coebl.games.genomes import GenomeGame, times
+from coebl.games.genomes import GenomeGame
 
 MOST_COUNTED = 5000  # the most genes of a game with a table of counts
 _GAP = 1e-9  # the largest gap of a certified equilibrium, as a share of the payoff range
@@ -88,15 +88,14 @@ class CountGame(GenomeGame):
         payoffs: Floats = self.table[k, l]
         return payoffs
 
-    def _is_optimal(self, seat: int, genome: Ints) -> Booleans:
-        guaranteed = self.table.min(axis=1) if seat == 0 else -self.table.max(axis=0)  # by each count
-        optimal: Booleans = self._reaches_value(seat, guaranteed)[_ones(genome)]
-        return optimal
+    def _guaranteed(self, seat: int, genome: Ints) -> Floats:
+        least: Floats = self.table.min(axis=1) if seat == 0 else -self.table.max(axis=0)  # of each count
+        return least[_ones(genome)]
 
     def _earned(self, seat: int, policy: Floats) -> Floats:
         """Return the payoff of each count of a seat against the opponent's policy: (..., n + 1)."""
         view = self.table.T if seat == 0 else -self.table
-        return times(_law_of_count(policy), view, self.einsum)
+        return self._times(_law_of_count(policy), view)
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
         expected: Floats = (_law_of_count(row) * self._earned(0, column)).sum(axis=-1)
@@ -322,7 +321,7 @@ class GeneBilinear(GenomeGame):
         return low, high if high > low else low + 1.0
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
-        mixed = (times(row, self.pairs, self.einsum) * column).sum(axis=-1)
+        mixed = (self._times(row, self.pairs) * column).sum(axis=-1)
         expected: Floats = self.constant + (row * self.own).sum(axis=-1) + (column * self.other).sum(axis=-1) + mixed
         return expected
 
@@ -332,8 +331,8 @@ class GeneBilinear(GenomeGame):
     def _slopes(self, seat: int, policy: Floats) -> Floats:
         """Return the gain of a seat if a gene is 1 instead of 0, for each gene: (..., n)."""
         if seat == 0:
-            return self.own + times(policy, self.pairs.T, self.einsum)
-        return -(self.other + times(policy, self.pairs, self.einsum))
+            return self.own + self._times(policy, self.pairs.T)
+        return -(self.other + self._times(policy, self.pairs))
 
     def _answer(self, seat: int, policy: Floats) -> Ints:
         return (self._slopes(seat, policy) > 0).astype(np.int8)

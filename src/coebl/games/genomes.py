@@ -96,14 +96,9 @@ class GenomeGame(ZeroSumGame):
         answer = self._answer(seat, policy).astype(np.float64)
         return self._expected(answer, policy) if seat == 0 else -self._expected(policy, answer)
 
-    def _is_optimal(self, seat: int, genome: Ints) -> Booleans:
-        """Return true where a genome of a seat, (..., n), guarantees the value: (...)."""
-        return self._reaches_value(seat, -self._response(1 - seat, np.asarray(genome, np.float64, like=genome)))
-
-    def _reaches_value(self, seat: int, guaranteed: Floats) -> Booleans:
-        value, (low, high) = self.value if seat == 0 else -self.value, self.payoff_range
-        reached: Booleans = guaranteed >= value - _CERTAIN * (high - low)
-        return reached
+    def _guaranteed(self, seat: int, genome: Ints) -> Floats:
+        """Return the least payoff that a genome of a seat, (..., n), can earn: (...)."""
+        return -self._response(1 - seat, np.asarray(genome, np.float64, like=genome))
 
     def _value(self) -> float:
         """Return the payoff of the row player at equilibrium."""
@@ -116,7 +111,13 @@ class GenomeGame(ZeroSumGame):
     def _against(self, seat: int, policy: Floats) -> Floats:
         """Return the payoff of each genome of a seat against the opponent's policy: (..., 2^n)."""
         matrix: Floats = np.asarray(self._listed.own_view(SEATS[seat]).T, like=policy)
-        return times(_probabilities(policy), matrix, self.einsum)
+        return self._times(_probabilities(policy), matrix)
+
+    def _times(self, vectors: Floats, matrix: Floats) -> Floats:
+        """Return vectors, (..., j), times a matrix, (j, i), with sums whose order does not depend on the batch."""
+        flat = np.ascontiguousarray(vectors.reshape((-1, vectors.shape[-1])), like=vectors)
+        product: Floats = self.einsum("rj,ji->ri", flat, np.ascontiguousarray(matrix, like=matrix))
+        return product.reshape((*vectors.shape[:-1], -1))
 
     # The interface of metrics, learners and searches
 
@@ -174,7 +175,9 @@ class GenomeGame(ZeroSumGame):
     def is_optimal(self, seat: int, action: Ints) -> Booleans:
         """Return true where an action of a seat, a genome, (..., n), guarantees the value as a pure strategy: (...)."""
         self._need("response")
-        return self._is_optimal(seat, self._bare(seat, action))
+        value, (low, high) = self.value if seat == 0 else -self.value, self.payoff_range
+        optimal: Booleans = self._guaranteed(seat, self._bare(seat, action)) >= value - _CERTAIN * (high - low)
+        return optimal
 
     def is_target(self, seat: int, action: Ints) -> Booleans:
         """Return true where an action of a seat ends a run with `until="optimum"`: by default an optimal genome."""
@@ -296,17 +299,6 @@ def _probabilities(policy: Floats) -> Floats:
         one = policy[..., gene, None]
         chances = np.stack([chances * (1 - one), chances * one], axis=-1).reshape((*policy.shape[:-1], -1))
     return chances
-
-
-def times(vectors: Floats, matrix: Floats, einsum: Callable[..., Any] = np.einsum) -> Floats:
-    """Return vectors, (..., j), times a matrix, (j, i), with sums whose order does not depend on the batch.
-
-    >>> times(np.array([[1.0, 2.0]]), np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]))
-    array([[1., 2., 4.]])
-    """
-    flat = np.ascontiguousarray(vectors.reshape((-1, vectors.shape[-1])), like=vectors)
-    product: Floats = einsum("rj,ji->ri", flat, np.ascontiguousarray(matrix, like=matrix))
-    return product.reshape((*vectors.shape[:-1], -1))
 
 
 class FunctionGame(GenomeGame):
