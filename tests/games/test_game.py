@@ -194,7 +194,7 @@ def test_bad_payoffs_are_rejected(payoff: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["a"], "row_labels has 1 labels; accepted: 2, one per action."),
+        (["a"], "row_labels has 1 label; accepted: 2, one per action."),
         (["a", "a"], "row_labels has 'a' twice; accepted: labels that all differ."),
         (["a", 1], "row_labels is ['a', 1]; accepted: a list of 2 strings."),
         ("ab", "row_labels is 'ab'; accepted: a list of 2 strings."),

@@ -177,7 +177,7 @@ def test_gambit_writes_three_players_and_pairs(tmp_path):
         ({"payoffs": ([[]], [[]])}, "payoffs[0] has shape (1, 0); accepted: at least one action for each player."),
         ({"payoffs": ([[1, 2]], [[1, np.inf]])}, "payoffs[1][0][1] is inf; accepted: finite numbers. Replace it"),
         ({"labels": [["a", "b"]]}, "labels is [['a', 'b']]; accepted: a list of 2 entries, one per player."),
-        ({"labels": [["a"], None]}, "labels[0] has 1 labels; accepted: 2, one per action."),
+        ({"labels": [["a"], None]}, "labels[0] has 1 label; accepted: 2, one per action."),
         ({"seats": ["a", "a"]}, "seats has 'a' twice; accepted: labels that all differ."),
         ({"payoff_ranges": [None, (0, 1)]}, "payoff_ranges[1] is (0, 1); accepted: low < high that enclose all"),
         ({"noise_between": "shared"}, "noise_between is 'shared'; accepted: independent, common."),
@@ -185,7 +185,7 @@ def test_gambit_writes_three_players_and_pairs(tmp_path):
         ("permuted:game=chicken", "chicken is not a two-player zero-sum game, which is needed here; play it with sim"),
         ("travellers-dilemma:high=2", "travellers-dilemma: low is 2; accepted: less than high, 2."),
         ("public-goods:players=8,tokens=9", "8 players with 10 actions have 100,000,000 joint actions; accepted: at"),
-        ("first-price-auction:values=3", "first-price-auction: values has 1 numbers; accepted: two to eight."),
+        ("first-price-auction:values=3", "first-price-auction: values has 1 number; accepted: two to eight."),
     ],
 )
 def test_mistakes_are_one_line(arguments, message):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.errors import InputError, shorten
+from coebl.core.text import counted
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -93,7 +94,7 @@ def _fault(array: Floats, players: int) -> str:
             hint = "Write a single row as [[1, 2, 3]]."
         elif array.ndim == 3 and len(array) == 2:
             hint = f"Pass a pair of matrices, the payoffs of each player, as a tuple: Game((A, B)). {batch}"
-        dimensions = f"{array.ndim} dimension{'s' * (array.ndim != 1)}"
+        dimensions = counted(array.ndim, "dimension")
         return f" has {dimensions}; accepted: a matrix, one row per action of the row player. {hint}"
     if array.size == 0:
         return f" has shape {array.shape}; accepted: at least one action for each player."
@@ -150,9 +151,9 @@ def check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tup
         return tuple(str(index) for index in range(count))
     is_list = isinstance(labels, Sequence) and not isinstance(labels, str)
     if not (is_list and all(isinstance(label, str) for label in labels)):
-        raise InputError(f"{argument} is {shorten(labels)}; accepted: a list of {count} strings.")
+        raise InputError(f"{argument} is {shorten(labels)}; accepted: a list of {counted(count, 'string')}.")
     if len(labels) != count:
-        raise InputError(f"{argument} has {len(labels)} labels; accepted: {count}, one per action.")
+        raise InputError(f"{argument} has {counted(len(labels), 'label')}; accepted: {count}, one per action.")
     if len(set(labels)) != count:
         twice = next(label for label in labels if list(labels).count(label) > 1)
         raise InputError(f"{argument} has {twice!r} twice; accepted: labels that all differ.")

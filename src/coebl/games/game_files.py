@@ -25,6 +25,7 @@ from coebl.core.arrays import is_number
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.files import MOST_TEXT, check_path, read_whole, write_whole
 from coebl.core.specs import files_in
+from coebl.core.text import counted
 from coebl.games.game import Game, TableGame
 from coebl.games.interchange import differing_sums, nfg_text, parse_nfg
 from coebl.games.tensor import TensorGame
@@ -314,8 +315,8 @@ def _bad_cell(row: _Row, place: int, repair: str, accepted: str = "numbers such 
 
 def _ragged(row: _Row, like: _Row) -> InputError:
     return InputError(
-        f"line {row.line} has {len(row.cells)} cell{'s' * (len(row.cells) != 1)}; accepted: {len(like.cells)}, as on "
-        f"line {like.line}. Add or remove cells."
+        f"line {row.line} has {counted(len(row.cells), 'cell')}; accepted: {len(like.cells)}, as on line {like.line}. "
+        "Add or remove cells."
     )
 
 

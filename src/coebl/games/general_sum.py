@@ -15,6 +15,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.core.specs import Range
+from coebl.core.text import counted
 from coebl.games.random_games import GENERAL_SUM, generator
 from coebl.games.registry import GAMES, Columns, Rows, Seed
 from coebl.games.tensor import TensorGame
@@ -155,7 +156,7 @@ def first_price_auction(
     With the values 5 and 3 the pure equilibria are (3, 2), (3, 3) and (4, 3).
     """
     if not 2 <= len(values) <= 8:
-        raise InputError(f"first-price-auction: values has {len(values)} numbers; accepted: two to eight.")
+        raise InputError(f"first-price-auction: values has {counted(len(values), 'number')}; accepted: two to eight.")
     bids = _joint("first-price-auction", len(values), int(max(values)) + 1)
     wins = bids == bids.max(axis=0)
     return TensorGame(

@@ -17,7 +17,7 @@ import numpy as np
 from coebl.core.arrays import Floats, is_number
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
-from coebl.core.text import one_line
+from coebl.core.text import counted, one_line
 
 # OpenSpiel lists every pure strategy and walks the tree once per pair: larger games take minutes and gigabytes.
 _MOST_HISTORIES = 100_000
@@ -240,7 +240,7 @@ def parse_nfg(text: str) -> dict[str, Any]:
         tokens.expect(*accepted)
     title, players = tokens.string(), tokens.strings()
     if len(players) < 2:
-        raise InputError(f"the game has {len(players)} players; accepted: two or more.")
+        raise InputError(f"the game has {counted(len(players), 'player')}; accepted: two or more.")
     shape, labels = _strategies(tokens, len(players))
     if tokens.peek().startswith('"'):
         tokens.take()  # a comment
@@ -251,9 +251,8 @@ def parse_nfg(text: str) -> dict[str, Any]:
         entries = [tokens.number() for _ in tokens.rest()]
     wanted = len(players) * math.prod(shape)
     if len(entries) != wanted:
-        each = "two" if len(players) == 2 else str(len(players))
         raise InputError(
-            f"the file has {len(entries)} payoffs; accepted: {wanted}, {each} for each of "
+            f"the file has {counted(len(entries), 'payoff')}; accepted: {wanted:,}, {len(players)} for each of "
             f"{' x '.join(map(str, shape))} cells. Correct the payoffs or the numbers of strategies."
         )
     # The first player's action varies fastest.
