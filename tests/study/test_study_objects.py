@@ -10,6 +10,7 @@ import pytest
 
 from coebl import Game, Learner, parse_game
 from coebl.core.modules import load_file
+from coebl.games import DriftingGame
 from coebl.games.noise import Gaussian
 from coebl.learners import Coebl, Exp3
 from coebl.learners.evolution import Mutation
@@ -76,6 +77,13 @@ def test_a_custom_class_and_a_game_without_a_spec_are_run_and_continued(tmp_path
     assert {cell.digest() for cell in study.cells} - {cell.digest() for cell in changed.cells} == {
         cell.digest() for cell in study.cells if cell.game == "mine"
     }
+
+
+def test_the_schedule_of_a_drifting_game_is_part_of_the_name_of_its_results():
+    schedules = [(9, 1, 0), (8, 1, 0), (9, 2, 0), (9, 1, 1)]
+    games = [DriftingGame(GAME, every, steps, seed) for every, steps, seed in schedules]
+    studies = [Study(games=[game], learners=["exp3"], self_play=True, **SMALL) for game in games]
+    assert len({study.cells[0].digest() for study in studies}) == 4
 
 
 @pytest.mark.parametrize(
@@ -166,6 +174,7 @@ def test_a_file_and_its_objects_give_the_same_numbers(tmp_path):
 CHANGING = """
 from dataclasses import dataclass
 from coebl import Game, Learner
+from coebl.games import DriftingGame
 from coebl.games.noise import Gaussian
 from coebl.learners import Coebl
 from coebl.learners.evolution import Mutation

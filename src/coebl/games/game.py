@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints, check_labels, check_payoff, has_tensors, known_range
 from coebl.core.errors import InputError, printable, shorten
+from coebl.core.sources import source_of
 from coebl.games.equilibria import Distance, Equilibria, Uniqueness, distances, extreme_equilibria, uniqueness
 from coebl.games.interchange import Interchange
 from coebl.games.noise import Noise, parse_noise
@@ -102,6 +103,10 @@ class NamedGame:
         """Return the game with its arrays on the device of a backend, for `rewards`."""
         arrays = {name: part for name, part in vars(self).items() if isinstance(part, np.ndarray)}
         return self._with(**{name: backend.arrays.asarray(array) for name, array in arrays.items()})
+
+    def fingerprint(self) -> str:
+        """Return a string with everything that the rewards depend on, for the names of stored results."""
+        return source_of(type(self))
 
     def _content(self) -> tuple[Any, ...]:
         """Return the parts by which games are compared: all but their names."""
@@ -342,6 +347,9 @@ class Game(ZeroSumGame, TableGame):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return the payoffs for NumPy's functions: by default a copy, since the payoffs of a game are read-only."""
         return np.array(self.payoff, dtype, copy=copy is not False)
+
+    def fingerprint(self) -> str:
+        return f"{self.payoff.tolist()} {self.ranges} {self.noise}"
 
     def _content(self) -> tuple[Any, ...]:
         return (

@@ -245,7 +245,6 @@ class GenomeGame(ZeroSumGame):
         return type(self), *parts
 
     def fingerprint(self) -> str:
-        """Return a string with everything that the payoffs depend on, for the names of stored results."""
         plain = [(key, value) for key, value in self._content()[1:] if not callable(vars(self)[key])]
         parts = [repr(plain)]
         own: list[Any] = [code for key, code in vars(self).items() if callable(code) and key != "einsum"]

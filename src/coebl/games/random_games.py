@@ -231,6 +231,9 @@ class DriftingGame(Game):
         """Unknown: the equilibrium changes with the payoffs."""
         return Uniqueness("unknown", "its payoffs change with the round")
 
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} {self._every} {self._steps} {self._seed}"
+
     def _content(self) -> tuple[Any, ...]:
         return (*super()._content(), self._every, self._steps, self._seed)
 

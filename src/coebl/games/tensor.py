@@ -172,6 +172,9 @@ class TensorGame(TableGame):
         """
         return best_correlated(self, coarse)
 
+    def fingerprint(self) -> str:
+        return f"{[payoff.tolist() for payoff in self.payoffs]} {self.ranges} {self.noise} {self.noise_between}"
+
     def _content(self) -> tuple[Any, ...]:
         payoffs = tuple(payoff.tobytes() for payoff in self.payoffs)
         return (self.shape, payoffs, self.labels, self.seats, self.noise, self.noise_between, self.ranges)

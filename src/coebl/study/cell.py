@@ -31,7 +31,7 @@ from coebl.engine import Match, Record, Result, simulate
 from coebl.engine.match import MatchKey
 from coebl.engine.policy_paths import frames_for, policy_paths
 from coebl.engine.result import Keep
-from coebl.games import GAMES, NOISES, Game, GenomeGame, TensorGame, parse_game
+from coebl.games import GAMES, NOISES, TensorGame, parse_game
 from coebl.games.game import NamedGame
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
@@ -268,16 +268,7 @@ def _checksum(content: bytes) -> str:
 
 def _source_checksum(value: Any) -> str:
     """Return a checksum of a game's payoffs, and of the sources of the custom classes of an object."""
-    parts = []
-    if isinstance(value, GenomeGame):
-        parts = [value.fingerprint()]
-    elif isinstance(value, Game):
-        parts = [f"{value.payoff.tolist()} {value.ranges} {value.noise}"]
-    elif isinstance(value, TensorGame):
-        payoffs = [payoff.tolist() for payoff in value.payoffs]
-        parts = [f"{payoffs} {value.ranges} {value.noise} {value.noise_between}"]
-    elif isinstance(value, NamedGame):
-        parts = [source_of(type(value))]
+    parts = [value.fingerprint()] if isinstance(value, NamedGame) else []
     custom = _custom_classes(value.noise if isinstance(value, NamedGame) else value)
     return _checksum("\n".join([*parts, *map(source_of, custom)]).encode())
 
