@@ -486,9 +486,9 @@ class Player(Contestant):
             warnings.simplefilter("ignore")
             self._issue()
             for ticket in self._open.values():
-                action, probability = int(ticket), float(ticket.policy[ticket])
-                self._teach(action, 0, middle, probability)
-                self._records.add(Outcome(ticket.round, action, action, 0, middle, probability, True))
+                action = int(ticket)
+                self._teach(action, 0, middle, ticket.probability)
+                self._records.add(Outcome(ticket.round, action, action, 0, middle, ticket.probability, True))
             self._teach(self.actions - 1, (self.opponent_actions or 1) - 1, middle, 1.0)  # the last action of each
             learn_units(self._records, self.payoff_range, self.noise)
             self._policy = None

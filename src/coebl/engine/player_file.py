@@ -25,13 +25,14 @@ from coebl.core.files import check_path, read_whole, write_whole
 from coebl.core.specs import files_in, split_spec, without_folder
 from coebl.engine.state import State
 from coebl.engine.table import Seated
-from coebl.engine.units import MOST_ROUNDS, Units
+from coebl.engine.units import Units
 from coebl.games.noise import Gaussian
 from coebl.games.spaces import Indices, Space
 from coebl.learners import LEARNERS, Learner, parse_learner
 
 _FORMAT = 3  # coebl 0.1 wrote format 1, with the whole history; 2 was never released
 _MEMORY = "memory-"  # prefix of the names of the learner's arrays
+_MOST_HORIZON = 10**15  # learners take its logarithm
 
 
 class Saved(NamedTuple):
@@ -53,7 +54,7 @@ class Contestant:
 
     def __init__(self, learner: Learner, space: Space, others: int, horizon: int | None, seed: int | None) -> None:
         self.learner, self._space, self._others = learner, space, others
-        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1, MOST_ROUNDS)
+        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1, _MOST_HORIZON)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
         self._lock = threading.RLock()
 

@@ -148,10 +148,8 @@ class Records:
         return {"history": self.recent(), "visits": self.visits, "means": self.means, "totals": totals}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Continue from the arrays of equal records; raise a KeyError or ValueError if they do not fit."""
-        history = np.zeros(len(arrays["history"]), _OUTCOME)
-        for name in _OUTCOME.names or ():
-            history[name] = arrays["history"][name]
+        """Continue from the arrays of equal records; raise an error if they do not fit."""
+        history = arrays["history"][list(Outcome._fields)].astype(_OUTCOME)
         outcomes = int(arrays["totals"][0])
         if len(history) != min(outcomes, KEPT):
             raise ValueError("the length of its history does not fit its number of outcomes")
@@ -167,7 +165,8 @@ class Records:
         for name, (first, end) in limits.items():
             if not ((history[name] >= first) & (history[name] < end)).all():
                 raise ValueError(f"its history has an impossible value of {name}")
-        finite = np.concatenate([history["reward"], self.means.ravel(), [self.mean_reward]])
+        ends = [self.least, self.largest] if outcomes else []
+        finite = np.concatenate([history["reward"], self.means.ravel(), [self.mean_reward], ends])
         sums = np.concatenate(
             [history["probability"], self.visits.ravel(), [self._around, self._within, self._freedom]]
         )

@@ -83,23 +83,23 @@ class _Packer:
     def __init__(self, shared: object, home: type) -> None:
         self.memory: list[NDArray[np.uint8]] = []
         self._home = home
-        self._numbers = {id(shared): 0}
-        self._unfinished: set[int] = set()
-        self._owners: dict[int, int] = {}  # identity of an array to the number of its memory
-        self._alive: list[object] = [shared]  # objects with a number, kept so that no identity is used twice
+        # By identity: the number of an object or of the memory of an array. They are kept, so that no identity recurs.
+        self._known: dict[int, tuple[int, object]] = {id(shared): (0, shared)}
+        self._owners: dict[int, tuple[int, object]] = {}
+        self._unfinished: set[int] = set()  # identities of objects that have to be rebuilt from their parts
 
     def pack(self, value: Any, twin: Any, path: str) -> Any:
         if value is None or type(value) in (bool, int, float, str):
             return value
         if value is twin:
             return ["same"]
-        if id(value) in self._numbers:
-            if id(value) in self._unfinished:  # a cycle through objects that have to be rebuilt from their parts
-                raise _cannot_store(value, path)
-            return ["again", self._numbers[id(value)]]
-        self._numbers[id(value)] = len(self._numbers)
-        self._alive.append(value)
-        self._unfinished.add(id(value))
+        if id(value) in self._unfinished:  # a cycle
+            raise _cannot_store(value, path)
+        if id(value) in self._known:
+            return ["again", self._known[id(value)][0]]
+        self._known[id(value)] = len(self._known), value
+        if type(value) not in (list, dict):
+            self._unfinished.add(id(value))
         packed = self._describe(value, twin, path)
         self._unfinished.discard(id(value))
         return packed
@@ -118,10 +118,8 @@ class _Packer:
         if kind is np.random.Generator and (name := type(value.bit_generator).__name__) in _GENERATORS:
             return ["generator", name, self.pack(value.bit_generator.state, _MISSING, path)]
         if kind is list:
-            self._unfinished.discard(id(value))
             return ["list", *self._items(value, twin, path)]
         if kind is dict:
-            self._unfinished.discard(id(value))
             keys = self._items(list(value), _MISSING, path)
             return ["dict", keys, [self.pack(value[key], _item(twin, key), f"{path}[{key!r}]") for key in value]]
         return self._object(value, twin, path)
@@ -158,10 +156,9 @@ class _Packer:
             owner = array = array.copy()  # views of unusual memory are restored as copies
             low = byte_bounds(owner)[0]
         if id(owner) not in self._owners:
-            self._owners[id(owner)] = len(self.memory)
-            self._alive.append(owner)
+            self._owners[id(owner)] = len(self.memory), owner
             self.memory.append(np.asarray(owner).ravel("K").view(np.uint8))
-        place = [self._owners[id(owner)], low % _LINE, array.ctypes.data - low]
+        place = [self._owners[id(owner)][0], low % _LINE, array.ctypes.data - low]
         kind = "array" if type(value) is np.ndarray else "scalar"
         return [kind, array.dtype.str, array.shape, array.strides, *place]
 

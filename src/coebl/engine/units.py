@@ -98,6 +98,5 @@ def check_reward(reward: object) -> float:
     return number if abs(number) >= _LEAST else 0.0
 
 
-MOST_ROUNDS = 10**15  # of a horizon; learners take its logarithm
 _NUMBERS = (int, float, np.integer, np.floating)
 _LEAST, _MOST = 1e-60, 1e60  # of a width or a noise, and of any number: the square of their ratio is finite
