@@ -5,10 +5,10 @@ import pytest
 
 from coebl import Match, simulate
 from coebl.backend.streams import NATURE, generator
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, UserCodeError
 from coebl.engine.table import seat_at
 from coebl.evidence import Runtimes
-from coebl.games import Bilinear, BinaryDiagonal, Diagonal
+from coebl.games import Bilinear, BinaryDiagonal, Diagonal, FunctionGame
 from coebl.learners import LEARNERS, parse_learner
 from coebl.search import Pairs, Search
 from coebl.testing import check_learner
@@ -142,6 +142,14 @@ def test_a_search_that_asks_for_other_shapes_is_named():
 
     with pytest.raises(InputError, match=r"Flat asked for genomes of shapes \(2, 3\) and \(2, 3\); accepted: \(runs"):
         simulate(Match(Diagonal(3), (Flat(), Flat()), 25), 2, metrics=[])
+
+
+def test_an_error_in_the_payoffs_of_a_custom_game_is_one_line_with_its_place():
+    def payoff(x, y):
+        raise KeyError("gene")
+
+    with pytest.raises(UserCodeError, match=r"test_search\.py, line \d+: KeyError: 'gene' \(cga, after 0 queries\)$"):
+        simulate(FunctionGame(payoff, 12), "cga", "cga", rounds=40, seeds=2, metrics=[])
 
 
 CUSTOM = """
