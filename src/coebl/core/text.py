@@ -49,6 +49,17 @@ def least_to_most(numbers: Iterable[int], noun: str = "") -> str:
     return f"{words} {noun}{'s' * (high != 1)}" if noun else words
 
 
+def listed(items: Iterable[object], most: int = 8) -> str:
+    """Return the first few items, and how many more there are.
+
+    >>> listed(["ucb", "exp3"]), listed(range(5), most=3), listed([])
+    ('ucb, exp3', '0, 1, 2 and 2 more', 'none')
+    """
+    texts = [str(item) for item in items]
+    shown = ", ".join(texts[:most])
+    return f"{shown} and {len(texts) - most} more" if len(texts) > most else shown or "none"
+
+
 def natural(text: str) -> tuple[Any, ...]:
     """Return a sort key by which n=10 comes after n=9.
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.frames import pl
-from coebl.core.text import counted, in_interval
+from coebl.core.text import counted, in_interval, listed
 from coebl.evidence.pairwise import (
     ALL_GAMES,
     OWN,
@@ -36,7 +36,7 @@ from coebl.evidence.pairwise import (
 from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, equivalent
 from coebl.learners import LEARNERS
 from coebl.naming import known_to, metric_words
-from coebl.study.results import find, listed
+from coebl.study.results import find
 
 if TYPE_CHECKING:
     from coebl.study.results import Results, Specs

@@ -17,7 +17,7 @@ from coebl.core.errors import InputError
 from coebl.core.frames import pl
 from coebl.core.registry import Registry
 from coebl.core.specs import files_in, without_folder
-from coebl.core.text import counted, in_interval
+from coebl.core.text import counted, in_interval, listed
 from coebl.engine import Match, Result, simulate
 from coebl.evidence.pairwise import DECISIVE, SETTING, by_seat, pooled, tests_of
 from coebl.evidence.statistics import Estimate
@@ -26,7 +26,7 @@ from coebl.games.random_games import has_matrix
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.naming import Known, game_title, known_to, learner_titles
 from coebl.solver import solve_matrix
-from coebl.study.results import find, listed
+from coebl.study.results import find
 
 if TYPE_CHECKING:
     from coebl.study import Results
@@ -207,7 +207,7 @@ def explain(results: Results, learner: str, *, runs: int = _REPLAYED) -> Explana
     )
     own = peers if len(peers) else own  # every bandit loses to learners that see more
     if not len(own):
-        met = listed([spec for spec in everyone if spec != named]) or "none"
+        met = listed([spec for spec in everyone if spec != named])
         raise InputError(f"{named} met no other learner; run a study in which it does. Other learners: {met}.")
     keys = [*SETTING, "opponent"]
     tests = tests_of(pooled(own, keys, ["seat"]), keys, f"the matches of {named}")

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 from coebl.core.frames import pl
-from coebl.core.text import number_text
+from coebl.core.text import listed, number_text
 
 Method = Literal["student", "bootstrap", "wilson"]
 
@@ -369,7 +369,7 @@ def _pair(
         if seeds is not None:
             raise InputError("seeds is given with mappings, which have seeds as keys; leave it out.")
         alone = {"a": a.keys() - b.keys(), "b": b.keys() - a.keys()}
-        if sides := [f"{side} alone has {_some(extra)}" for side, extra in alone.items() if extra]:
+        if sides := [f"{side} alone has {listed(sorted(extra), 5)}" for side, extra in alone.items() if extra]:
             raise InputError(f"the seeds differ: {'; '.join(sides)}. Accepted: the same seeds in both.")
         order = sorted(a)  # so that the result does not depend on the order of insertion
         a, b, seeds = [a[seed] for seed in order], [b[seed] for seed in order], order
@@ -382,14 +382,8 @@ def _pair(
         lengths = f"a has {len(first)} numbers, b has {len(second)}, seeds has {len(seeds)}"
         raise InputError(f"{lengths}; accepted: equal lengths.")
     if twice := {seed for seed, count in Counter(seeds).items() if count > 1}:
-        raise InputError(f"seeds repeats {_some(twice)}; accepted: distinct seeds.")
+        raise InputError(f"seeds repeats {listed(sorted(twice), 5)}; accepted: distinct seeds.")
     return first - second
-
-
-def _some(seeds: set[int]) -> str:
-    """Return the first few seeds, and the number of the others."""
-    shown = ", ".join(str(seed) for seed in sorted(seeds)[:5])
-    return f"{shown} and {len(seeds) - 5} more" if len(seeds) > 5 else shown
 
 
 def _check_samples(samples: ArrayLike, argument: str = "samples") -> Floats:

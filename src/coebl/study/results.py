@@ -17,6 +17,7 @@ from coebl.core.arrays import evenly_spread
 from coebl.core.errors import InputError, check_integer, nearest, shorten
 from coebl.core.frames import pl
 from coebl.core.specs import split_spec
+from coebl.core.text import listed
 from coebl.engine.match import MatchKey, MatchName
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.runtimes import Runtimes, read_runtimes
@@ -521,9 +522,3 @@ def _short_names(spec: str) -> set[str]:
         return set()
     names = parts.attribute, parts.file, parts.file.removesuffix(".py")
     return {f"{name}:{parts.parameters}".rstrip(":").casefold() for name in names}
-
-
-def listed(present: Collection[str]) -> str:
-    """Return the first few names, and how many more there are."""
-    shown = ", ".join(list(present)[:8])
-    return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"
