@@ -24,7 +24,6 @@ from coebl.learners.base import KINDS, Kind
 from coebl.naming import metric_words
 from coebl.solver import maximin
 from coebl.study import Results, Study
-from coebl.study.schema import one_among
 from coebl.tournament.suite import GENERAL_METRICS, TOURNAMENT_METRICS, YARDSTICK
 
 _RESAMPLES = 2000
@@ -73,23 +72,23 @@ def measure(study: Study, results: Results) -> Measured:
     """
     general = any(GENERAL_METRICS[0] in cell.metrics for cell in study.cells)
     metrics = GENERAL_METRICS if general else TOURNAMENT_METRICS
-    labels = [(cell.labels(), cell) for cell in study.cells]
-    cells = {match.game: cell for match, cell in labels}
-    learners = list(dict.fromkeys(match.players[0] for match, _ in labels if match.players[0] != YARDSTICK))
+    cells = {cell.labels(): cell for cell in study.cells}  # by match
     columns = [column for metric in metrics for column in seat_columns(metric, results.metrics)]
     table = asked_for(results.last(columns), study, metrics[0]).drop_nulls(metrics)
     by_match = table.group_by("game", "players").agg("seed").iter_rows()
     seeds_of: dict[tuple[str, ...], set[int]] = {(game, *players): set(seeds) for game, players, seeds in by_match}
     present = {learner for _, *players in seeds_of for learner in players}
-    absent = [spec for spec in learners if spec not in present]
-    learners = [spec for spec in learners if spec in present]
-    needed = {game: _needed(learners, len(cell.players), general) for game, cell in cells.items()}
-    unfinished = [game for game in cells if not all((game, *players) in seeds_of for players in needed[game])]
-    games = {game: cell.rounds for game, cell in cells.items() if game not in unfinished}
+    first = dict.fromkeys(match.players[0] for match in cells if match.players[0] != YARDSTICK)
+    absent = [spec for spec in first if spec not in present]
+    learners = [spec for spec in first if spec in present]
+    needed = [match for match in cells if {*learners, YARDSTICK}.issuperset(match.players)]
+    unfinished = dict.fromkeys(match.game for match in needed if (match.game, *match.players) not in seeds_of)
+    needed = [match for match in needed if match.game not in unfinished]
+    games = {match.game: match.rounds for match in needed}
     folder = results.store.folder
     if not games or len(learners) < 2:
         raise InputError(f"{folder}: no game has been played by all learners yet; run the tournament again.")
-    seeds = sorted(set.intersection(*(seeds_of[game, *players] for game in games for players in needed[game])))
+    seeds = sorted(set.intersection(*(seeds_of[match.game, *match.players] for match in needed)))
     if len(seeds) < 2:
         raise InputError(f"{folder}: the matches have fewer than two seeds in common; run it again.")
     missing = [f"{spec} is left out: none of its matches is finished" for spec in absent]
@@ -97,10 +96,9 @@ def measure(study: Study, results: Results) -> Measured:
     planned = {seed for cell in study.cells for seed in cell.seeds}
     if len(seeds) < len(planned):
         missing.append(f"only {len(seeds)} of {len(planned)} seeds are counted: the others are not finished everywhere")
-    names = {" v ".join(players) for of_game in needed.values() for players in of_game}
-    table = table.filter(pl.col("players").list.join(" v ").is_in(names))
     table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # in the suite's order
-    widths = {game: payoff_width(parse_game(cells[game].game)) for game in games}
+    specs = {match.game: cells[match].game for match in needed}
+    widths = {game: payoff_width(parse_game(spec)) for game, spec in specs.items()}
     width = pl.col("game").replace_strict(widths, return_dtype=pl.Float64)
     units = {name: width * pl.col("rounds") if metric_words(name).cumulative else width for name in columns}
     table = table.with_columns(pl.col(name) / unit for name, unit in units.items())
@@ -124,15 +122,6 @@ def measure(study: Study, results: Results) -> Measured:
         missing=tuple(missing),
         general=general,
     )
-
-
-def _needed(learners: Sequence[str], seats: int, general: bool) -> list[tuple[str, ...]]:
-    """Return the players of all matches of a game: every pair, or a learner among copies of another in each seat."""
-    if general:
-        tables = (one_among(one, other, k, seats) for k in range(seats) for one in learners for other in learners)
-        return list(dict.fromkeys(tables))
-    pairs: list[tuple[str, ...]] = [(row, column) for row in learners for column in learners]
-    return pairs + [pair for learner in learners for pair in ((learner, YARDSTICK), (YARDSTICK, learner))]
 
 
 def payoff_width(game: AnyGame) -> float:
