@@ -25,6 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 from coebl.backend import Device, backend_for
+from coebl.core.arrays import machine_memory
 from coebl.core.files import write_whole
 from coebl.core.text import markdown_table
 from coebl.engine import simulate
@@ -32,8 +33,8 @@ from coebl.learners import LEARNERS
 from coebl.solver import maximin
 from coebl.solver.cuda import CudaMaximin
 from matches import MATCH_UPS, PAPER_GAMES
+from options import HERE, cpu_model
 
-HERE = Path(__file__).parent
 MATRICES, FEW = 1000, 30  # on the device, and on one core
 AIMS = {64: 0.5, 128: 2.0, 256: 15.0}  # microseconds per matrix
 
@@ -143,22 +144,14 @@ def machine() -> list[str]:
     cupy = backend_for("cuda").arrays
     runtime = cupy.cuda.runtime
     about = runtime.getDeviceProperties(0)
-    model = [line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     driver = runtime.driverGetVersion()
     return [
         f"The GPU: one {backend_for('cuda').versions['device']}, {about['multiProcessorCount']} multiprocessors, "
         f"{about['totalGlobalMem'] / 2**30:.0f} GiB, CUDA {driver // 1000}.{driver % 1000 // 10}.",
-        f"The CPU: {model[0] if model else platform.processor()} ({platform.machine()}), {os.cpu_count()} cores, "
-        f"{memory:.0f} GiB, Python {platform.python_version()}, NumPy {np.__version__}, CuPy {cupy.__version__}.",
+        f"The CPU: {cpu_model()} ({platform.machine()}), {os.cpu_count()} cores, "
+        f"{machine_memory() / 2**30:.0f} GiB, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"CuPy {cupy.__version__}.",
     ]
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8").splitlines()
-    except OSError:  # not on every system
-        return []
 
 
 def page(measured: dict[str, Any]) -> str:
@@ -178,7 +171,7 @@ def page(measured: dict[str, Any]) -> str:
 def about_cores(solver: Any) -> str:
     """Compare the cores of the host with those of RESULTS.md."""
     here = next(core for n, _, core, *_ in solver if n == 128) * 1e6
-    lines = _lines(str(HERE / "RESULTS.md"))
+    lines = (HERE / "RESULTS.md").read_text(encoding="utf-8").splitlines()
     there = float(next(line for line in lines if line.startswith("| 128 x 128 |")).split("|")[2])
     return (
         "CPU times are those of the GPU's host, described above. The machine of [RESULTS.md](RESULTS.md) has other "

@@ -16,11 +16,12 @@ import argparse
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from timeit import repeat
 from typing import Any, cast
 
 import numpy as np
@@ -109,16 +110,6 @@ def compare(spec: str, sizes: Sizes) -> list[str]:
     return cells
 
 
-def best_of(number: int, call: Callable[[], object]) -> float:
-    """Return the seconds of the fastest of several calls."""
-    seconds = []
-    for _ in range(number):
-        started = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)
-
-
 def save_times(spec: str, milestones: Sequence[int]) -> list[list[str]]:
     """Play, and return rows: rounds, milliseconds to save, to load, and the size of the file."""
     player = Player(spec, 6, 8, horizon=milestones[-1], seed=1)
@@ -129,7 +120,9 @@ def save_times(spec: str, milestones: Sequence[int]) -> list[list[str]]:
             while player.round <= milestone:
                 opponent = int(random.integers(8))
                 player.observe(reward=PAYOFF[player.act(), opponent] + NOISE * random.normal(), opponent=opponent)
-            save, load = best_of(7, lambda: player.save(path)), best_of(7, lambda: Player.load(path))
+            save, load = (
+                min(repeat(call, number=1, repeat=7)) for call in (lambda: player.save(path), lambda: Player.load(path))
+            )
             size = path.stat().st_size / 1000
             rows.append([f"`{spec}`", f"{milestone:,}", f"{1e3 * save:.1f}", f"{1e3 * load:.1f}", f"{size:.0f}"])
     return rows

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
-from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from coebl.core.text import markdown_table
 from coebl.solver import Maximin, compile_kernels, maximin
-from options import chosen_sizes, write_page
+from options import chosen_sizes, cpu_model, write_page
 from peers import PEERS, best_time, measure
 
 Floats = NDArray[np.float64]
@@ -86,10 +85,6 @@ def warm_start(n: int) -> tuple[float, float, float]:
 
 
 def machine() -> str:
-    model = "unknown CPU"
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), model)
     names = ("numpy", "numba", "scipy", "quantecon", "nashpy", "highspy", "ortools", "gurobipy")
     versions = []
     for name in names:
@@ -97,9 +92,8 @@ def machine() -> str:
             versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             versions.append(f"{name} not installed")
-    return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, " + ", ".join(
-        versions
-    )
+    python = f"{platform.system()}, Python {platform.python_version()}"
+    return ", ".join([cpu_model(), f"{os.cpu_count()} cores", python, *versions])
 
 
 def table(title: str, make: Callable[[int], Floats], sizes: list[int], processes: dict[str, Executor]) -> str:

@@ -27,7 +27,6 @@ from coebl.metrics import metric_class
 from coebl.plots import plot_panels, plot_simplex, save
 from coebl.report import read_asset, replay, vega_script
 from drawings import DRAWINGS
-from inside import plot_beliefs
 from matrices import plot_matrix
 from repository import ROOT
 
@@ -131,11 +130,6 @@ def drawings() -> Iterator[tuple[str, bytes]]:
     """Yield the drawings of the pages that explain, with their places on the site."""
     for uri, draw in DRAWINGS.items():
         yield uri, _kept(f"drawing {uri} {Path(inspect.getfile(draw)).read_text('utf-8')}", draw)
-
-
-def belief_panels() -> bytes:
-    """Plot the estimated payoffs of COEBL over the rounds."""
-    return _kept("beliefs", plot_beliefs)
 
 
 def metric_games(name: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from coebl.core.text import with_minus
 from coebl.games import parse_matrix
 from coebl.plots.policy_plots import CORNERS, on_triangle
 from coebl.plots.style import AGAINST, COLUMN, FOR, GUIDE, NOTE, WIDTH, blue_orange, drawing, look, new_figure
+from inside import plot_beliefs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,6 +218,7 @@ def draw_lock_in() -> Figure:
 
 
 DRAWINGS: dict[str, Callable[[], Figure]] = {
+    "explanation/beliefs.svg": plot_beliefs,
     "explanation/benchmarks.svg": draw_benchmarks,
     "explanation/exploiting.svg": draw_exploiting,
     "explanation/sights.svg": draw_sights,

@@ -24,7 +24,6 @@ from curves import (
     GENOME_GAMES,
     ROUNDS,
     SEEDS,
-    belief_panels,
     drawings,
     game_curves,
     game_matrix,
@@ -83,7 +82,6 @@ def convergence_pictures() -> Iterator[Page]:
         if f"({page.stem}.svg)" in text:
             yield Page(f"tutorials/{page.stem}.svg", tutorial_picture(text))
     yield Page("explanation/one-round.html", round_stepper())
-    yield Page("explanation/beliefs.svg", belief_panels())
     yield from (Page(*made) for made in [*drawings(), *gallery()])
 
 
