@@ -92,7 +92,7 @@ def policy_replay(game: str, learner: str, up: str) -> str:
         path.write_text(page.replace(vega(), "").replace(policy[0], ""), "utf-8")
 
     made_of = inspect.getsource(replay) + "".join(map(read_asset, replay.ASSETS))
-    page = _kept_as("html", f"replay {game} {learner} {made_of}", written).decode()
+    page = kept_as("html", f"replay {game} {learner} {made_of}", written).decode()
     return page.replace("<script></script>", f'<script src="{up}/assets/vega.js"></script>')
 
 
@@ -159,11 +159,12 @@ def _played(game: str, row: str, column: str, metric: str) -> polars.DataFrame:
 
 
 def _kept(what: str, draw: Callable[[], Figure]) -> bytes:
-    return _kept_as("svg", what, lambda path: save(draw(), path.parent, path.stem, ["svg"]))
+    return kept_as("svg", what, lambda path: save(draw(), path.parent, path.stem, ["svg"]))
 
 
-def _kept_as(ending: str, what: str, write: Callable[[Path], object]) -> bytes:
-    name = hashlib.sha256(f"{what} {sources()}".encode()).hexdigest()[:24]
+def kept_as(ending: str, what: str, write: Callable[[Path], object]) -> bytes:
+    """Return what a function writes to a file; it writes again when its description or the sources have changed."""
+    name = hashlib.sha256(f"{what} {_sources()}".encode()).hexdigest()[:24]
     path = _KEPT / f"{name}.{ending}"
     if not path.exists():
         _KEPT.mkdir(parents=True, exist_ok=True)
@@ -172,7 +173,7 @@ def _kept_as(ending: str, what: str, write: Callable[[Path], object]) -> bytes:
 
 
 @cache
-def sources() -> str:
+def _sources() -> str:
     """Return a digest of the code that a curve depends on, without comments and docstrings."""
     digest = hashlib.sha256()
     package = ROOT / "src" / "coebl"

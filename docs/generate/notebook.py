@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,14 +11,13 @@ import nbformat
 from nbclient import NotebookClient
 from traitlets.config import Config
 
-from curves import sources
+from curves import kept_as
 from reference import Page
 from repository import ROOT
 
 NOTEBOOK = ROOT / "docs" / "tutorials" / "notebook.ipynb"
 
 _FORMAT: Any = nbformat  # it has no types
-_KEPT = ROOT / "build" / "notebook"
 
 
 def executed() -> Any:
@@ -33,13 +31,9 @@ def executed() -> Any:
 
 def notebook_pages() -> Iterator[Page]:
     """Yield the page and its figures; the notebook runs again when it or the package has changed."""
-    name = hashlib.sha256(NOTEBOOK.read_bytes() + sources().encode()).hexdigest()[:24]
-    path = _KEPT / f"{name}.ipynb"
-    if not path.exists():
-        _KEPT.mkdir(parents=True, exist_ok=True)
-        _FORMAT.write(executed(), path)
+    run = kept_as("ipynb", NOTEBOOK.read_text("utf-8"), lambda path: _FORMAT.write(executed(), path))
     parts = []
-    for number, cell in enumerate(_FORMAT.read(path, as_version=4).cells):
+    for number, cell in enumerate(_FORMAT.reads(run.decode(), as_version=4).cells):
         if cell.cell_type == "markdown":
             parts.append(cell.source)
             continue
