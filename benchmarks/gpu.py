@@ -14,7 +14,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -50,8 +50,6 @@ LARGE, LARGE_AIM = Length(3000, 1000), 15  # seconds
 SIXTEEN, CORE = Length(1000, 10_000), Length(400, 1000)  # on the device, and on one core
 PAPER, PAPER_AIM = Length(3000, 1000), 20  # minutes
 
-Save = Callable[[Any], None]  # stores the measurements of a part so far
-
 
 def _seconds(call: Callable[[], object]) -> float:
     cupy = backend_for("cuda").arrays
@@ -62,8 +60,8 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def measure_solver(save: Save, workers: int) -> None:
-    """Measure the seconds per matrix, certificate included."""
+def measure_solver() -> Iterator[Any]:
+    """Yield the seconds per matrix, certificate included: the measurements so far, as from every part."""
     cupy = backend_for("cuda").arrays
     rows = []
     for n in AIMS:
@@ -76,7 +74,7 @@ def measure_solver(save: Save, workers: int) -> None:
         core = _seconds(lambda: maximin(few)) / len(few)  # noqa: B023
         here = float(np.median(times)) / MATRICES
         rows.append([n, here, core, float(found.pivots.mean()), found.fallbacks])
-        save(rows)
+        yield rows
 
 
 def _match(game: str, row: str, column: str, length: Length, device: Device = "cuda") -> float:
@@ -86,15 +84,18 @@ def _match(game: str, row: str, column: str, length: Length, device: Device = "c
     return time.perf_counter() - started
 
 
-def measure_coebl(save: Save, workers: int) -> None:
-    """Measure COEBL on a large game, played in full."""
+def measure_coebl() -> Iterator[Any]:
+    """Yield the seconds of COEBL on a large game, played in full."""
     game = "random-gaussian:m=128,n=128,seed=0"
     _match(game, "coebl", "coebl", LARGE._replace(rounds=2))  # compile, and allocate the memory
-    save(_match(game, "coebl", "coebl", LARGE))
+    yield _match(game, "coebl", "coebl", LARGE)
 
 
-def measure_learners(save: Save, workers: int) -> None:
-    """Measure all learners: in full on the device; on a core, fewer rounds and seeds, less the time of two rounds."""
+def measure_learners() -> Iterator[Any]:
+    """Yield the seconds of all learners, from full runs on the device.
+
+    On a core, they are those of fewer rounds and seeds, less the time of two rounds.
+    """
     game, two_rounds = "random-gaussian:m=16,n=16,seed=1", CORE._replace(rounds=2)
     rows = []
     for name in LEARNERS.names:
@@ -109,15 +110,15 @@ def measure_learners(save: Save, workers: int) -> None:
         core = (start + grown * SIXTEEN.rounds / CORE.rounds) * SIXTEEN.seeds / CORE.seeds
         rows.append([name, here, core / 2])
         print(name, f"{here:.2f} {core / 2:.2f}", flush=True)
-        save(rows)
+        yield rows
 
 
 def _paper_match(match: tuple[str, str, str]) -> float:
     return _match(*match, PAPER)
 
 
-def measure_paper(save: Save, workers: int) -> None:
-    """Play every match in full, in several processes that share the device, since a small game leaves it idle."""
+def measure_paper(workers: int) -> Iterator[Any]:
+    """Yield the minutes of every match in full, in processes that share the device: a small game leaves it idle."""
     matches = [
         (game, row, column) for game in reversed(PAPER_GAMES) for row, column in MATCH_UPS
     ]  # the long matches first
@@ -127,16 +128,9 @@ def measure_paper(save: Save, workers: int) -> None:
         for finished in as_completed(running):
             game, row, column = running[finished]
             done[f"{game}, {row} v {column}"] = finished.result()
-            save({"all": len(matches), "workers": workers, "minutes": (time.perf_counter() - started) / 60, "of": done})
+            minutes = (time.perf_counter() - started) / 60
+            yield {"all": len(matches), "workers": workers, "minutes": minutes, "of": done}
             print(len(done), game, row, column, f"{finished.result():.1f} s", flush=True)
-
-
-PARTS: dict[str, Callable[[Save, int], None]] = {
-    "solver": measure_solver,
-    "coebl": measure_coebl,
-    "learners": measure_learners,
-    "paper": measure_paper,
-}
 
 
 def machine() -> list[str]:
@@ -164,7 +158,7 @@ def page(measured: dict[str, Any]) -> str:
     ]
     if any(n == 128 for n, *_ in measured.get("solver", [])):
         sections.append(about_cores(measured["solver"]))
-    sections += [write(measured[part]) for part, write in WRITERS.items() if part in measured]
+    sections += [write(measured[part]) for part, (_, write) in PARTS.items() if part in measured]
     return "\n\n".join(section.rstrip() for section in sections) + "\n"
 
 
@@ -221,11 +215,11 @@ def paper_section(measured: Any) -> str:
     )
 
 
-WRITERS: dict[str, Callable[[Any], str]] = {
-    "solver": solver_section,
-    "coebl": coebl_section,
-    "learners": learners_section,
-    "paper": paper_section,
+PARTS: dict[str, tuple[Callable[..., Iterator[Any]], Callable[[Any], str]]] = {
+    "solver": (measure_solver, solver_section),
+    "coebl": (measure_coebl, coebl_section),
+    "learners": (measure_learners, learners_section),
+    "paper": (measure_paper, paper_section),
 }
 
 
@@ -241,14 +235,12 @@ def main() -> None:
     measured = json.loads(options.data.read_text(encoding="utf-8")) if options.data.exists() else {}
     measured["machine"] = machine()
     for part in options.parts or PARTS:
-
-        def save(found: Any, part: str = part) -> None:
+        measure, write = PARTS[part]
+        for found in measure(options.workers) if part == "paper" else measure():
             measured[part] = found
             write_whole(options.data, json.dumps(measured, indent=1) + "\n")
             write_whole(options.out, page(measured))
-
-        PARTS[part](save, options.workers)
-        print(WRITERS[part](measured[part]), flush=True)
+        print(write(measured[part]), flush=True)
 
 
 if __name__ == "__main__":
