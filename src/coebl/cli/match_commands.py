@@ -330,7 +330,8 @@ def runtime_command(
     numbers = _seeds(first_seed, seeds)
     default = "optimum" if isinstance(match.row, search.Search) else "exploitability < 0.1"
     condition = conditions.Until.parse(default if until is None else until)
-    suffix = opt.figure_format("--plot", opt.check_file("--plot", plot)) if plot else ""  # before anything is run
+    if plot:  # both are checked before anything is run
+        opt.check_figure("--plot", plot)
     if ioh:
         opt.check_folder("--ioh", ioh)
     with progress_bar(printable(str(match)), match.rounds) as advance, cache.announce_compilation():
@@ -338,7 +339,7 @@ def runtime_command(
     runs = runtimes.Runtimes.of(result.final(conditions.HittingTime.name), match.rounds)
     name, share, ert = match.game.spec or match.game.name, runs.share(), runs.ert()
     if plot:
-        plots.save(plots.plot_ecdf({str(match.row): runs}).figure, plot.parent, plot.stem, [suffix])
+        plots.save(plots.plot_ecdf({str(match.row): runs}).figure, plot.parent, plot.stem, [plot.suffix[1:].lower()])
     if ioh:
         problem = runtimes.Problem(1, name, match.game.spaces[0].width)
         runtimes.write_ioh(ioh, str(match.row), {problem: runs})

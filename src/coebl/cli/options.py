@@ -134,16 +134,6 @@ def seats(row: list[str] | None, column: list[str] | None, players: str | None) 
     return [None if spec == "-" else [spec] for spec in specs]
 
 
-def figure_format(option: str, path: Path) -> str:
-    """Return the format of a figure by the name of its file. Reject one that cannot be written."""
-    from coebl.plots.style import FORMATS
-
-    suffix = path.suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        raise InputError(f"{option} is {path}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
-    return suffix
-
-
 def check_file(option: str, path: Path) -> Path:
     """Return the path of a file to write. Reject one that cannot be written, before anything is computed for it."""
     check_path(option, path)
@@ -154,6 +144,15 @@ def check_file(option: str, path: Path) -> Path:
         raise InputError(f"{option} is {path}, and the folder {place} does not exist. Create it.")
     if (place == path.parent and not os.path.isdir(place)) or not os.access(place, os.W_OK):
         raise InputError(f"{option} is {path}, and {place} is not a folder that you can write to. Choose another path.")
+    return path
+
+
+def check_figure(option: str, path: Path) -> Path:
+    """Return the path of a figure to write. Reject one that cannot be written, or whose name ends in no format."""
+    from coebl.plots.style import FORMATS
+
+    if check_file(option, path).suffix[1:].lower() not in FORMATS:
+        raise InputError(f"{option} is {path}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
     return path
 
 

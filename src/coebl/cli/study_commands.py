@@ -414,13 +414,11 @@ def plot_command(
 def _figure_path(folder: Path, name: str, out: Path | None) -> Path:
     """Return the file of a figure, by default in DIR/figures. A name in results may be ../../x, and is made safe."""
     safe = re.sub(r"[^\w-]", "_", name)[:110]
-    path = opt.check_file("--out", out) if out else folder / "figures" / f"{safe}.svg"
-    opt.figure_format("--out", path)
-    return path
+    return opt.check_figure("--out", out) if out else folder / "figures" / f"{safe}.svg"
 
 
 def _save_figure(figure: Figure, path: Path, folder: Path) -> None:
-    [written] = plots.save(figure, path.parent, path.stem, [opt.figure_format("--out", path)], within=folder)
+    [written] = plots.save(figure, path.parent, path.stem, [path.suffix[1:].lower()], within=folder)
     print(f"wrote {printable(str(written))}")
 
 
