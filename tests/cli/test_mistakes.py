@@ -40,6 +40,11 @@ MISTAKES = [  # words of the command, part of the line
         "coebl:mutation=student. See: coebl list mutations",
     ),
     (["show", "pool"], "pool is a population; accepted: a game, a learner or a metric."),
+    (
+        ["check", "bernoulli"],
+        "bernoulli is a noise; accepted: a game, a learner or a metric. Name a game that has it",
+    ),
+    (["check", "silent.py:Silent"], "Name a game that has it: scaled:game=rps,noise=silent.py:Silent."),
     (["check", "constant.py:Constant"], "Name a learner that has it: coebl:mutation=constant.py:Constant."),
     (
         ["list", "planets"],
@@ -132,6 +137,7 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, message, coebl)
     (tmp_path / "constant.py").write_text(
         "from coebl.learners.evolution import Mutation\nclass Constant(Mutation):\n    pass\n"
     )
+    (tmp_path / "silent.py").write_text("from coebl.games import Noise\nclass Silent(Noise):\n    pass\n")
     (tmp_path / "second.py").write_text(
         "from coebl.metrics.measures import Regret as Base\nclass Regret(Base):\n    name = 'pseudo_regret'\n"
     )

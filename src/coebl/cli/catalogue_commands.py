@@ -29,6 +29,7 @@ else:
 
 _Subject = Annotated[str, opt.argument("GAME|LEARNER|METRIC", "A spec, the file of a game, or file.py:Name.")]
 
+_SHOWABLE = ("games", "learners", "metrics")
 _MOST_ACTIONS = 24  # actions of a strategy that are printed
 
 
@@ -59,21 +60,20 @@ def list_command(
         for place, operators in enumerate(_operators()):
             print("\n" * (place > 0), end="")
             say(operators.plural)
-            list_command(operators.plural)
+            _print_entries(operators)
         return
     if what not in registries:
         raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}, operators.")
-    entries: list[Any] = list(registries[what])
-    for reason in registries[what].broken.values():
-        note(f"coebl: {reason}")
-    showable = what in ("games", "learners", "metrics")
+    listed = registries[what]
     if what == "learners":
-        _print_learners(entries)
+        _print_learners(listed)
     else:
-        _print_entries(entries, showable)
-    if showable:
+        _print_entries(listed, showable=what in _SHOWABLE)
+    for reason in listed.broken.values():
+        note(f"coebl: {reason}")
+    if what in _SHOWABLE:
         print()
-        say(f"For the description of one of them: coebl show {entries[0].name}")
+        say(f"For the description of one of them: coebl show {listed.names[0]}")
 
 
 def _registries() -> dict[str, registry.Registry[Any]]:
@@ -85,16 +85,16 @@ def _operators() -> tuple[registry.Registry[Any], ...]:
     return evolution.MUTATIONS, evolution.RECOMBINATIONS, evolution.SELECTIONS, evolution.POPULATIONS
 
 
-def _print_learners(entries: Iterable[Any]) -> None:
+def _print_learners(listed: registry.Registry[Any]) -> None:
     """Print the learners by kind, the least informed first."""
-    by_kind = {kind: [entry for entry in entries if entry.factory.kind() == kind] for kind in learners.KINDS}
+    by_kind = {kind: [entry for entry in listed if entry.factory.kind() == kind] for kind in learners.KINDS}
     for place, kind in enumerate(kind for kind, chosen in by_kind.items() if chosen):
         print("\n" * (place > 0), end="")
         say(f"{kind}{', for reference' * (kind in learners.REFERENCES)}: {learners.KINDS[kind]}")
         _print_entries(by_kind[kind], showable=True)
 
 
-def _print_entries(entries: Iterable[registry.Entry[Any]], showable: bool) -> None:
+def _print_entries(entries: Iterable[registry.Entry[Any]], showable: bool = False) -> None:
     """Print a sentence about each entry, with an example, or with its parameters if `coebl show` cannot list them."""
     rows = []
     for entry in entries:
@@ -119,8 +119,8 @@ def show_command(subject: _Subject) -> None:
       coebl show coebl
       coebl show tv
     """
-    kind, parts = _kind_of(subject), split_spec(subject)
-    if kind == games.GAMES.kind:
+    shown, parts = _registry_of(subject), split_spec(subject)
+    if shown is games.GAMES:
         game = games.parse_game(subject)
         print(f"{game}\n")
         if isinstance(game, games.TensorGame):
@@ -131,7 +131,7 @@ def show_command(subject: _Subject) -> None:
             print(f"value {tidy_value(game)}; payoffs in {low:g} .. {high:g}")
         if game.spec:
             _print_description(games.GAMES[split_spec(game.spec).name])
-    elif kind == learners.LEARNERS.kind:
+    elif shown is learners.LEARNERS:
         entry = learners.LEARNERS[parts.name]
         print(learners.parse_learner(subject) if parts.parameters else entry.name)
         _print_description(entry)
@@ -194,10 +194,10 @@ def check_command(subject: _Subject) -> None:
       coebl check diagonal:4
       coebl check regret
     """
-    kind = _kind_of(subject)
-    if kind == "metric":
+    shown = _registry_of(subject)
+    if shown is metrics.METRICS:
         report = testing.check_metric(metrics.metric_class(subject))
-    elif kind == "learner":
+    elif shown is learners.LEARNERS:
         report = testing.check_learner(subject)
     else:
         report = testing.check_game(games.parse_game(subject))
@@ -206,34 +206,34 @@ def check_command(subject: _Subject) -> None:
         raise typer.Exit(1)
 
 
-def _kind_of(subject: str) -> str:
-    """Return the kind that a spec names: learner, game or metric. Functions in a custom file are games."""
+def _registry_of(subject: str) -> registry.Registry[Any]:
+    """Return the registry of learners, games or metrics that a spec is about. Functions in a custom file are games."""
     from coebl.games.registry import is_path
 
     parts = split_spec(subject)
     shown: list[registry.Registry[Any]] = [learners.LEARNERS, games.GAMES, metrics.METRICS]
-    kinds = [*shown, *_operators()]
-    found: registry.Registry[Any] | None
+    kinds = [*shown, *_operators(), games.NOISES]
     if parts.file:
         module = load_file(parts.file)
         member = getattr(module, parts.attribute, None)
         if member is None:
             near = (known for known in kinds if nearest(parts.attribute, known.in_module(module)[0]) != ".")
             _ = next(near, learners.LEARNERS)[parts.name]  # raises an error that lists what the file has
-        found = next((known for known in kinds if known.fits(member)), learners.LEARNERS)
+        fitting = [known for known in kinds if known.fits(member)] or shown
     else:
-        path = games.GAMES if is_path(subject) else None
-        found = next((known for known in kinds if parts.name in known), path)
-    if found is None:
+        fitting = [known for known in kinds if parts.name in known] or [games.GAMES] * is_path(subject)
+    if not fitting:
         hint = nearest(parts.name, [name for known in shown for name in known.names])
-        lists = ", ".join(f"coebl list {plural}" for plural in ("games", "learners", "metrics"))
+        lists = ", ".join(f"coebl list {plural}" for plural in _SHOWABLE)
         raise InputError(f"unknown game, learner or metric {parts.name!r}{hint} See: {lists}")
-    if found not in shown:  # they cannot be checked without a learner
+    if fitting[0] not in shown:  # a part is not checked alone
+        part = fitting[0]
+        whole = "game that has it: scaled:game=rps," if part is games.NOISES else "learner that has it: coebl:"
         raise InputError(
-            f"{parts.name} is a {found.kind}; accepted: a game, a learner or a metric. Name a learner that has it: "
-            f"coebl:{found.kind}={parts.name}. See: coebl list {found.plural}"
+            f"{parts.name} is a {part.kind}; accepted: a game, a learner or a metric. Name a {whole}{part.kind}="
+            f"{parts.name}. See: coebl list {part.plural}"
         )
-    return found.kind
+    return fitting[0]
 
 
 # The equilibria of a game
