@@ -85,7 +85,7 @@ def _operators() -> tuple[registry.Registry[Any], ...]:
     return evolution.MUTATIONS, evolution.RECOMBINATIONS, evolution.SELECTIONS, evolution.POPULATIONS
 
 
-def _print_learners(listed: registry.Registry[Any]) -> None:
+def _print_learners(listed: Any) -> None:
     """Print the learners by kind, the least informed first."""
     by_kind = {kind: [entry for entry in listed if entry.factory.kind() == kind] for kind in learners.KINDS}
     for place, kind in enumerate(kind for kind, chosen in by_kind.items() if chosen):

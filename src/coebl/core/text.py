@@ -162,15 +162,17 @@ def with_minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def few_digits(number: float, digits: int) -> float | int | None:
-    """Return a number for JSON with few digits: an integer without a point, None if it is not finite.
+def few_digits(value: Any, digits: int) -> Any:
+    """Return a float for JSON with few digits, or None if it is not finite; other values are unchanged.
 
-    >>> few_digits(1.23456789, 5), few_digits(2.0, 5), few_digits(math.inf, 5)
-    (1.2346, 2, None)
+    >>> few_digits(1.23456789, 5), few_digits(2.0, 5), few_digits(math.inf, 5), few_digits("name", 5)
+    (1.2346, 2, None, 'name')
     """
-    if not math.isfinite(number):
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
         return None
-    rounded = float(f"{number:.{digits}g}")
+    rounded = float(f"{value:.{digits}g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
 
 

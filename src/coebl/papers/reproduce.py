@@ -380,4 +380,4 @@ def means(paper: Paper, results: Results) -> list[dict[str, Any]]:
             found = mean_interval(late.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy())
             rows.append({"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(found))
     kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")
-    return [{key: few_digits(row[key], 6) if isinstance(row[key], float) else row[key] for key in kept} for row in rows]
+    return [{key: few_digits(row[key], 6) for key in kept} for row in rows]

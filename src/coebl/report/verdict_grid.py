@@ -128,7 +128,7 @@ def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, An
     """Return a verdict for the script and for the download, with the fields of its checks that the page shows."""
     plain = verdict.as_dict()
     plain["checks"] = [
-        {key: few_digits(value, DIGITS) if isinstance(value := values[key], float) else value for key in _SHOWN}
+        {key: few_digits(values[key], DIGITS) for key in _SHOWN}
         | {"title": _by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
         | {"before": {"shown": "holds", "refuted": "fails"}.get(values["before"], "")}
         for check, values in zip(verdict.checks, plain["checks"], strict=True)

@@ -398,5 +398,4 @@ def _trial(suite: Suite, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str,
 
 def _six_digits(row: AimRow) -> dict[str, Any]:
     """Return plain values for committed files: without the noise of the last bit."""
-    values = row.as_dict().items()
-    return {key: few_digits(value, 6) if isinstance(value, float) else value for key, value in values}
+    return {key: few_digits(value, 6) for key, value in row.as_dict().items()}
