@@ -1,71 +1,23 @@
-"""results/kin from the folder of the pre-registered test, and docs/kin.md from it: no number is typed by hand.
+"""The text of docs/kin.md, from the published pre-registered test: no number is typed by hand.
 
-Run in the root of a checkout: python -m tools.kin DIR, after `coebl tournament --suite
-pre-registered --out DIR`. Without DIR only the page is regenerated, from results/kin.
+Run in the root of a checkout, where `tools.trial` has published the test in results/kin: python -m tools.kin
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from coebl.core.errors import InputError
 from coebl.core.files import write_whole
 from coebl.core.text import number_text
 from coebl.evidence.judge import outcome_word
 from coebl.naming import learner_titles
-from coebl.tournament.outcome import FOLDER
 from coebl.tournament.statements import MISSING, HeadToHead
-from coebl.tournament.suite import read_suite
 from tools.templates import read_json, render
 
-SUITE = "pre-registered"
-SUITES = Path("src", "coebl", "tournament", "suites")  # in the checkout
-SUITE_FILE = SUITES / f"{SUITE}.toml"
 RESULTS, PAGE = Path("results", "kin"), Path("docs", "kin.md")
-COPIED = ("verdicts.csv", "verdicts.md", "figure.svg", "figure.png")
-
-
-def publish(folder: Path, root: Path, suite: str = SUITE, results: Path = RESULTS) -> None:
-    """Copy the outcome of the test into the results of a checkout, with the commit that registered the test.
-
-    Reject an outcome that is not of the suite's test, or whose suite file has changed since its first commit.
-    """
-    source = folder / FOLDER
-    try:
-        summary = read_json(source / "summary.json")
-    except (OSError, ValueError):
-        raise InputError(
-            f"{source}: there is no summary.json; run: coebl tournament --suite {suite} --out {folder}"
-        ) from None
-    if summary.get("suite_sha256") != read_suite(suite).digest or summary["notes"]:
-        raise InputError(f"{source}: this is not the test of the suite {suite}; run it with --out as the only option.")
-    registered = _registered(root, SUITES / f"{suite}.toml")
-    target = root / results
-    target.mkdir(parents=True, exist_ok=True)
-    for name in COPIED:
-        write_whole(target / name, (source / name).read_bytes())
-    summary = {"registered": registered, **summary, "command": f"coebl tournament --suite {suite} --out {results.name}"}
-    del summary["page"]
-    write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
-
-
-def _registered(root: Path, file: Path) -> dict[str, str]:
-    """Return the only commit of a suite's file, and its date in UTC."""
-    words = ["git", "log", "--date=iso-strict-local", "--format=%H %cd", "--", file.as_posix()]
-    universal = {**os.environ, "TZ": "UTC0"}
-    done = subprocess.run(words, cwd=root, env=universal, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
-    if len(lines) != 1:
-        raise InputError(f"{file} has {len(lines)} commits; accepted: one, before the run.")
-    commit, date = lines[0].split()
-    return {"commit": commit, "date": date, "file": file.as_posix()}
 
 
 class Published:
@@ -129,17 +81,5 @@ def document(folder: Path) -> str:
     return render("kin", filters, **values, title=titles.__getitem__)
 
 
-def main(words: list[str], root: Path) -> None:
-    """Publish the given folder, if any; then write the page."""
-    if words:
-        publish(Path(words[0]), root)
-    if not (root / RESULTS).exists():
-        raise InputError(f"{RESULTS} does not exist; name the folder of the test: python -m {__spec__.name} DIR")
-    write_whole(root / PAGE, document(root / RESULTS))
-
-
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:], Path())
-    except InputError as error:
-        sys.exit(str(error))
+    write_whole(PAGE, document(RESULTS))

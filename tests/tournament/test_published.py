@@ -15,14 +15,17 @@ from coebl.tournament.outcome import write_trials
 from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import read_suite
 from made_curves import MadeCurves, MadeRuns
-from tools import kin as published
+from tools.kin import document
+from tools.trial import SUITES, publish
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / published.RESULTS
+SUITE = "pre-registered"
+SUITE_FILE = SUITES / f"{SUITE}.toml"
+RESULTS = ROOT / "results" / "kin"
 
 
 def test_the_results_are_those_of_the_registered_test():
-    suite, summary = read_suite(published.SUITE), json.loads((RESULTS / "summary.json").read_text())
+    suite, summary = read_suite(SUITE), json.loads((RESULTS / "summary.json").read_text())
     assert (summary["suite"], summary["suite_sha256"]) == (suite.id, suite.digest)
     assert (summary["seeds"], summary["notes"]) == (suite.seeds, [])
     (trial,) = summary["trials"]
@@ -60,7 +63,7 @@ class MadeUp(MadeCurves):
 @pytest.fixture
 def folder(tmp_path):
     """A folder in which a test with made-up numbers has left its files."""
-    suite = read_suite(published.SUITE)
+    suite = read_suite(SUITE)
     trial = Trial("kin", ("ucb", "exp3"), dict.fromkeys(PLAYED, Setting(10, "gaussian")), dict.fromkeys(PLAYED, 2.0))
     about = {
         "title": "Made up",
@@ -82,9 +85,8 @@ def folder(tmp_path):
 def checkout(tmp_path):
     """A checkout in which the suite's file has one commit."""
     root = tmp_path / "checkout"
-    file = root / published.SUITE_FILE
+    file = root / SUITE_FILE
     file.parent.mkdir(parents=True)
-    (root / "docs").mkdir()
     file.write_text("as registered")
     git(root, "init", "--quiet")
     commit(root)
@@ -102,10 +104,10 @@ def commit(root):
 
 
 def test_the_published_page_cites_the_commit_and_lists_failures(folder, checkout):
-    published.main([str(folder)], checkout)
+    publish(SUITE, folder, checkout)
     summary = json.loads((checkout / "results" / "kin" / "summary.json").read_text())
     assert summary["registered"]["commit"] == git(checkout, "log", "--format=%H").strip()
-    page = (checkout / "docs" / "kin.md").read_text()
+    page = document(checkout / "results" / "kin")
     assert summary["registered"]["commit"][:12] in page
     assert "somewhere" not in page + json.dumps(summary)
     assert "| `rps` | UCB | -5" in page  # behind
@@ -114,22 +116,18 @@ def test_the_published_page_cites_the_commit_and_lists_failures(folder, checkout
     assert "In self-play** it is not more exploitable than any opponent on any game." in page
     assert "| `rps` | 10 | 1/0/1 | 20" in page  # rounds; ahead, level, behind; regret
     assert (checkout / "results" / "kin" / "figure.svg").read_text().startswith("<?xml")
-    published.main([], checkout)  # only the page, from the published files
-    assert (checkout / "docs" / "kin.md").read_text() == page
 
 
 def test_only_the_registered_test_is_published(folder, checkout):
-    with pytest.raises(InputError, match="results/kin does not exist; name the folder of the test"):
-        published.main([], checkout)
-    (checkout / published.SUITE_FILE).write_text("changed after the run")
+    (checkout / SUITE_FILE).write_text("changed after the run")
     commit(checkout)
     with pytest.raises(InputError, match="has 2 commits; accepted: one, before the run"):
-        published.main([str(folder)], checkout)
+        publish(SUITE, folder, checkout)
     assert not (checkout / "results").exists()
     path = folder / "tournament" / "summary.json"
-    path.write_text(path.read_text().replace(read_suite(published.SUITE).digest, "another"))
+    path.write_text(path.read_text().replace(read_suite(SUITE).digest, "another"))
     with pytest.raises(InputError, match="this is not the test of the suite pre-registered"):
-        published.main([str(folder)], checkout)
+        publish(SUITE, folder, checkout)
     path.unlink()
     with pytest.raises(InputError, match=r"there is no summary.json; run: coebl tournament"):
-        published.main([str(folder)], checkout)
+        publish(SUITE, folder, checkout)
