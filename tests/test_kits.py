@@ -394,6 +394,6 @@ def test_a_name_is_that_of_no_other_learner():
     class Heir(LEARNERS["uniform"].factory):
         """A learner that extends a built-in one, and does not have its name."""
 
-    assert "name is 'ucb', which is that of coebl.learners.ucb.Ucb; give" in str(check_learner(Pretender))
+    assert "Pretender is called 'ucb', as a registered learner is; give it" in str(check_learner(Pretender))
     assert str(Heir()) == "Heir"
     assert "reads back as" not in str(check_learner(Heir))

@@ -1,10 +1,10 @@
 """The catalogue of games.
 
 To add one, write a function here and put ``@GAMES.add("its-name", title="Its name")`` above it. A spec can set its
-parameters, whose annotations hold their limits and their meaning. The docstring opens with the sentence that
-`coebl list games` prints. It continues with the matrix or the rule, the source and, if they are known, the value and
-the equilibrium: x is the strategy of the row player, y that of the column player. Random games are in
-`coebl.games.random_games`.
+parameters, whose annotations hold their limits and their meaning; if some have no default, add an example such as
+``example="its-name:n=3"``. The docstring opens with the sentence that `coebl list games` prints. It continues with the
+matrix or the rule, the source and, if they are known, the value and the equilibrium: x is the strategy of the row
+player, y that of the column player. Random games are in `coebl.games.random_games`.
 """
 
 from __future__ import annotations

@@ -59,11 +59,7 @@ class AnyGame(Protocol):
 
 
 class NamedGame:
-    """The base of all games: a name, the spec that makes the game if one does, and a noise.
-
-    >>> issubclass(ZeroSumGame, NamedGame)
-    True
-    """
+    """The base of all games: a name, the spec that makes the game if one does, and a noise."""
 
     name: str
     spec: str | None = None
@@ -86,7 +82,11 @@ class NamedGame:
         return tuple(map(self._space, self.shape))
 
     def with_noise(self, noise: str | Noise) -> Self:
-        """Return the same game with another noise, given as a spec or a `Noise`."""
+        """Return the same game with another noise, given as a spec or a `Noise`.
+
+        >>> Game([[3, 0], [1, 2]]).with_noise("laplace:sigma=0.5")
+        <Game 'game', 2 x 2, laplace:sigma=0.5>
+        """
         return self._with(noise=parse_noise(noise))
 
     def renamed(self, name: str, spec: str | None = None) -> Self:
@@ -120,12 +120,7 @@ class NamedGame:
 
 
 class ZeroSumGame(NamedGame):
-    """A game in which one of two players wins what the other loses: a `Game` with a matrix, or a `GenomeGame`.
-
-    >>> from coebl.games import GenomeGame
-    >>> issubclass(Game, ZeroSumGame), issubclass(GenomeGame, ZeroSumGame)
-    (True, True)
-    """
+    """A game in which one of two players wins what the other loses: a `Game` with a matrix, or a `GenomeGame`."""
 
     seats: ClassVar[tuple[str, ...]] = SEATS
 
@@ -137,7 +132,11 @@ class ZeroSumGame(NamedGame):
         raise NotImplementedError
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> tuple[Floats, Floats]:
-        """Return the observed reward of each seat, (runs,), given the actions of each seat and a draw of the noise."""
+        """Return the observed reward of each seat, (runs,), given the actions of each seat and a draw of the noise.
+
+        >>> Game([[3, 0], [1, 2]]).rewards(([0, 1], [0, 0]), np.array([0.5, -0.5]))
+        (array([3.5, 0.5]), array([-3.5, -0.5]))
+        """
         reward = self.noise.reward(self._paid(*actions), draw, self.payoff_range)
         return reward, -reward
 
@@ -153,11 +152,7 @@ class ZeroSumGame(NamedGame):
 
 
 class TableGame(NamedGame, Interchange):
-    """A game given by tables of payoffs: a `Game`, or a `TensorGame`.
-
-    >>> issubclass(Game, TableGame)
-    True
-    """
+    """A game given by tables of payoffs: a `Game`, or a `TensorGame`."""
 
     # Both have seats, payoffs, labels and ranges, some of them as properties.
 

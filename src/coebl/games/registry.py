@@ -1,8 +1,4 @@
-"""The registry of games, and the conversion of specs, files, functions and matrices to games.
-
-To add a game, write a function in `coebl.games.catalogue` and put ``@GAMES.add("its-name", title="Its name")`` above
-it. If it has parameters without defaults, add ``example="its-name:n=3"``.
-"""
+"""The registry of games, and the conversion of specs, files, functions and matrices to games."""
 
 from __future__ import annotations
 

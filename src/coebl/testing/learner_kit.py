@@ -180,14 +180,8 @@ def _units(learner: Learner) -> None:
 
 
 def _spec(learner: Learner) -> None:
-    own, name = type(learner), vars(type(learner)).get("name")
-    if name and name in LEARNERS:
-        other = LEARNERS[name].factory
-        registered = f"{other.__module__}.{other.__name__}"
-        demand(
-            other is own, f"its name is {name!r}, which is that of {registered}; give the class another name, or none"
-        )
-    entry = LEARNERS.entry_of(own)
+    LEARNERS.known_everywhere(learner)  # rejects a class that has the name of another
+    entry = LEARNERS.entry_of(type(learner))
     again = entry.factory(**entry.read(str(learner).removeprefix(entry.name).removeprefix(":")))
     demand(again == learner and str(again) == str(learner), f"{str(learner)!r} reads back as {again!r}")
 
