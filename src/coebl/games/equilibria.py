@@ -308,30 +308,33 @@ def best_correlated(game: TensorGame, coarse: bool) -> Correlated:
 
 def distances(game: Game | TensorGame, joints: Floats, coarse: bool) -> Distance:
     """Return the distances of distributions over joint actions, (runs, m1, ..., mN), from correlated equilibria."""
+    gains = _gains(game, coarse)
+    found = [_nearest(game, gains, joint) for joint in joints.reshape(len(joints), -1)]
+    nearest, distance, regret, gap = map(np.array, zip(*found, strict=True))
+    return Distance(distance, nearest.reshape(joints.shape), regret, gap)
+
+
+def _nearest(game: Game | TensorGame, gains: Any, joint: Floats) -> tuple[Floats, float, float, float]:
+    """Return the equilibrium that is nearest to a distribution, its distance, its regret, and the gap."""
     from scipy.sparse import block_array, eye_array
 
-    gains = _gains(game, coarse)
-    runs, cells = len(joints), math.prod(game.shape)
-    nearest, found_at = np.zeros((runs, cells)), np.zeros((3, runs))
-    for run, joint in enumerate(np.reshape(joints, (runs, cells))):
-        played = np.flatnonzero(joint)
-        # Minimise the sum of the shortfalls s of an equilibrium p: p + s >= the probability of each action played.
-        rows = block_array([[gains, None], [-eye_array(cells).tocsr()[played], -eye_array(len(played))]]).tocsr()
-        cost = np.concatenate([np.zeros(cells), np.ones(len(played))])
-        found = _least(game, cost, rows, np.concatenate([np.zeros(gains.shape[0]), -joint[played]]), cells)
-        p = _distribution(found.x[:cells])
-        distance = float(np.maximum(joint - p, 0.0).sum())
-        # For any multipliers >= 0, weights in [0, 1] and equilibrium p, the distance is at least weights (joint - p)
-        # >= weights joint - (weights - multipliers gains) p >= weights joint - the largest entry in brackets.
-        multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
-        weights = np.zeros(cells)
-        weights[played] = np.minimum(multipliers[gains.shape[0] :], 1.0)
-        bound = float(weights @ joint - (weights - gains.T @ multipliers[: gains.shape[0]]).max())
-        nearest[run], found_at[:, run] = p, (distance, *_certified(game, gains, p, distance - bound))
-    return Distance(found_at[0], nearest.reshape(runs, *game.shape), found_at[1], found_at[2])
+    played = np.flatnonzero(joint)
+    # Minimise the sum of the shortfalls s of an equilibrium p: p + s >= the probability of each action played.
+    rows = block_array([[gains, None], [-eye_array(len(joint)).tocsr()[played], -eye_array(len(played))]]).tocsr()
+    cost = np.concatenate([np.zeros(len(joint)), np.ones(len(played))])
+    found = _least(game, cost, rows, np.concatenate([np.zeros(gains.shape[0]), -joint[played]]))
+    p = _distribution(found.x[: len(joint)])
+    distance = float(np.maximum(joint - p, 0.0).sum())
+    # For any multipliers >= 0, weights in [0, 1] and equilibrium p, the distance is at least weights (joint - p)
+    # >= weights joint - (weights - multipliers gains) p >= weights joint - the largest entry in brackets.
+    multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
+    weights = np.zeros(len(joint))
+    weights[played] = np.minimum(multipliers[gains.shape[0] :], 1.0)
+    bound = float(weights @ joint - (weights - gains.T @ multipliers[: gains.shape[0]]).max())
+    return p, distance, *_certified(game, gains, p, distance - bound)
 
 
-def _least(game: Game | TensorGame, cost: Floats, rows: Any, limits: Floats, cells: int | None = None) -> Any:
+def _least(game: Game | TensorGame, cost: Floats, rows: Any, limits: Floats) -> Any:
     """Minimise the cost of variables >= 0 within limits; the first variables, one per cell, add up to 1."""
     from scipy.optimize import linprog
 
@@ -339,7 +342,7 @@ def _least(game: Game | TensorGame, cost: Floats, rows: Any, limits: Floats, cel
         cost,
         A_ub=rows,
         b_ub=limits,
-        A_eq=(np.arange(len(cost)) < (cells or len(cost)))[None].astype(np.float64),
+        A_eq=(np.arange(len(cost)) < math.prod(game.shape))[None].astype(np.float64),
         b_eq=[1.0],
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},

@@ -10,6 +10,7 @@ import io
 import math
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -79,14 +80,12 @@ class Interchange:
         if isinstance(tensor, pyspiel.MatrixGame):
             shape = (tensor.num_rows(), tensor.num_cols())
             utilities = [tensor.row_utilities(), tensor.col_utilities()]
-            labels = [
-                [tensor.row_action_name(i) for i in range(shape[0])],
-                [tensor.col_action_name(j) for j in range(shape[1])],
-            ]
+            names = [tensor.row_action_name, tensor.col_action_name]
         else:
             shape = tuple(tensor.shape())
             utilities = [tensor.player_utilities(player) for player in players]
-            labels = [[tensor.action_name(player, i) for i in range(shape[player])] for player in players]
+            names = [partial(tensor.action_name, player) for player in players]
+        labels = [[name_of(action) for action in range(count)] for name_of, count in zip(names, shape, strict=True)]
         tensors = [np.array(utility, dtype=np.float64).reshape(shape) for utility in utilities]
         return cls._from_tensors(tensors, what, [_one_line(own) for own in labels], name=name)
 
