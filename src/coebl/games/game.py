@@ -196,8 +196,8 @@ class TableGame(NamedGame, Interchange):
         write_game(self, path)
 
     def __repr__(self) -> str:
-        kind, size = "Game" if isinstance(self, Game) else "TensorGame", " x ".join(map(str, self.shape))
-        return f"<{kind} {self.spec or self.name!r}, {size}, {self.noise}>"
+        size = " x ".join(map(str, self.shape))
+        return f"<{type(self).__name__} {self.spec or self.name!r}, {size}, {self.noise}>"
 
     def __str__(self: Any) -> str:
         """Return a table of the payoffs: rows and columns for two players, else a line per joint action."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
@@ -27,10 +28,9 @@ _Positives = Annotated[tuple[float, ...], Range(0, open_low=True)]
 _MOST_CELLS = 1_000_000  # joint actions of a game with a parameter `players`
 
 
-def _symmetric(payoff: Sequence[Sequence[float]], labels: Sequence[str]) -> TensorGame:
+def _symmetric(payoff: ArrayLike, labels: Sequence[str]) -> TensorGame:
     """Return a game in which the payoffs of the second player are those of the first, transposed."""
-    row = np.array(payoff, dtype=np.float64)
-    return TensorGame((row, row.T), labels=[labels, labels])
+    return TensorGame((payoff, np.transpose(payoff)), labels=[labels, labels])
 
 
 @GAMES.add("prisoners-dilemma", title="Prisoner's dilemma")
@@ -112,7 +112,7 @@ def travellers_dilemma(
         raise InputError(f"travellers-dilemma: low is {low}; accepted: less than high, {high}.")
     prices = np.arange(low, high + 1)
     payoff = np.minimum.outer(prices, prices) - bonus * np.sign(np.subtract.outer(prices, prices))
-    return _symmetric(payoff.tolist(), [str(price) for price in prices])
+    return _symmetric(payoff, [str(price) for price in prices])
 
 
 @GAMES.add("cournot", title="Cournot competition")
@@ -143,7 +143,7 @@ def bertrand(most: Annotated[int, Range(1, 1000), "the price at which nothing is
     """
     prices = np.arange(most + 1.0)
     share = (np.sign(np.subtract.outer(prices, prices)) * -1 + 1) / 2  # 1 if the row player is cheaper, 1/2 if equal
-    return _symmetric((share * (prices * (most - prices))[:, None]).tolist(), [f"{price:g}" for price in prices])
+    return _symmetric(share * (prices * (most - prices))[:, None], [f"{price:g}" for price in prices])
 
 
 @GAMES.add("first-price-auction", title="First-price auction")
