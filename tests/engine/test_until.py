@@ -76,3 +76,8 @@ def test_mistakes_are_one_line(options, message):
     with pytest.raises(InputError, match=message) as error:
         simulate(MATCH, 2, **options)
     assert "\n" not in str(error.value)
+
+
+def test_without_a_condition_there_are_no_hitting_times():
+    with pytest.raises(InputError, match=r"^metric 'hitting_time' was not recorded\. Pass until=\.$"):
+        _ = simulate(MATCH, 1, record="last").hitting_times

@@ -85,7 +85,8 @@ class Result:
         """Return a metric after the last round, one number per run."""
         metric = metric.removesuffix(":1")  # of the first seat
         if metric not in self.metrics:
-            raise InputError(f"metric {metric!r} was not recorded{nearest(metric, self.metrics)} Name it in metrics=.")
+            repair = "Pass until=" if metric in (HittingTime.name, Hit.name) else "Name it in metrics="
+            raise InputError(f"metric {metric!r} was not recorded{nearest(metric, self.metrics)} {repair}.")
         return np.array(self.metrics[metric][-1])
 
     def columns(self) -> dict[str, NDArray[Any]]:
