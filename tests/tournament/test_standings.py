@@ -180,7 +180,9 @@ def test_the_numbers_of_a_ranking_have_their_units():
     """Shares in percent, masses and microseconds as they are."""
     found = standings(made_up(ladder(0, 1)), resamples=20)
     estimates = {key: Estimate(mean, 0, 0, 0, 9) for key, mean in (("regret", 0.0123), ("exploitability", 0.5))}
-    entry = replace(found.standings[0], nash_mass=0.25, kind_rank=None, microseconds=7.04, **estimates)
+    entry = replace(
+        found.standings[0], nash_mass=0.25, kind_rank=None, kind_nash_mass=None, microseconds=7.04, **estimates
+    )
     columns = columns_of(False, NAMES)
     assert table_of(replace(found, standings=[entry]), columns)[0][6:] == ["0.25", "-", "1.23", "50.0", "7.0"]
     entry = replace(entry, kind_rank=2, kind_nash_mass=0.5)

@@ -249,9 +249,8 @@ def _ways(table: pl.DataFrame, metric: str, signed: bool, a: str, b: str) -> dic
     sides = by_seat(table, metric, signed, ["name"]).filter(pl.col("learner").is_in([a, b]))
     third = sides.filter(~pl.col("opponent").is_in([a, b]) | pl.lit(is_own(metric, table.columns)))
     shared = not signed and not has_a_number_per_seat(metric)  # one number for all, which cannot distinguish them
-    ways: dict[Way, pl.DataFrame] = {} if shared else {"head to head": differences(sides, [a, b], "head to head")}
-    ways["common opponents"] = differences(third, [a, b], "common opponents")
-    return ways | {"self-play": differences(sides, [a, b], "self-play")} if shared else ways
+    ways: list[Way] = ["common opponents", "self-play"] if shared else ["head to head", "common opponents"]
+    return {way: differences(third if way == "common opponents" else sides, [a, b], way) for way in ways}
 
 
 def _check_finite(samples: pl.DataFrame, metric: str) -> None:

@@ -101,8 +101,8 @@ class Explanation:
         )
         if worst.share.mean <= 0:
             yield "It loses nothing on average, so its smallest gain is explained."
-        listed = [loss for loss in self.losses if loss.share.sign > 0][:_SHOWN] or [worst]
-        matches = "; ".join(f"{self.match_title(loss)}, {_percent(loss.share)}" for loss in listed)
+        shown = [loss for loss in self.losses if loss.share.sign > 0][:_SHOWN] or [worst]
+        matches = "; ".join(f"{self.match_title(loss)}, {_percent(loss.share)}" for loss in shown)
         yield f"It loses most to {matches} of the payoff range a round."
         more = [(spec, found) for spec, found in self.exploited.items() if found.sign > 0][:_SHOWN]
         if more:

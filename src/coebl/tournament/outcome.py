@@ -29,7 +29,6 @@ from coebl.evidence.judge import (
 )
 from coebl.evidence.pairwise import ALL_GAMES, Pairing
 from coebl.evidence.statistics import Estimate
-from coebl.games import parse_game
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, known_to, learner_titles, spelled_out
@@ -37,7 +36,7 @@ from coebl.plots import save
 from coebl.report.head_to_head import Section
 from coebl.study import Results, Study
 from coebl.tournament.figures import finding, plot_standings, plot_trial
-from coebl.tournament.standings import Cycle, Standing, Standings, kinds_in, measure, payoff_width, standings
+from coebl.tournament.standings import Cycle, Standing, Standings, kinds_in, measure, payoff_widths, standings
 from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import Suite, opponents_of, shortest
 
@@ -79,8 +78,11 @@ def columns_of(general: bool, names: Mapping[str, str]) -> list[Column]:
         else ("earnings above the value of the game", "losses to a best response", "exploitability after self-play")
     )
 
-    def in_kind(text: Callable[[Standing], str]) -> Callable[[Standing], str]:
-        return lambda entry: "-" if entry.kind_rank is None else text(entry)
+    def rank_in_kind(entry: Standing) -> str:
+        return "-" if entry.kind_rank is None else f"{entry.kind_rank} of {entry.kind_size}"
+
+    def nash_in_kind(entry: Standing) -> str:
+        return "-" if entry.kind_nash_mass is None else f"{entry.kind_nash_mass:.2f}"
 
     among = "the same, among the learners of its kind"
     columns = [
@@ -89,9 +91,9 @@ def columns_of(general: bool, names: Mapping[str, str]) -> list[Column]:
         Column("learner", lambda entry: names[entry.learner], brief=True),
         Column("kind", lambda entry: entry.kind, "how much a learner sees", brief=True),
         Column(earned, lambda entry: _signed(entry.advantage), f"{advantage}, {_SHARE}", brief=True),
-        Column("rank in kind", in_kind(lambda entry: f"{entry.kind_rank} of {entry.kind_size}"), among),
+        Column("rank in kind", rank_in_kind, among),
         Column("Nash", lambda entry: f"{entry.nash_mass:.2f}", "probability in the equilibrium of the meta-game"),
-        Column("Nash in kind", in_kind(lambda entry: f"{entry.kind_nash_mass or 0:.2f}"), among),
+        Column("Nash in kind", nash_in_kind, among),
         Column(lost, lambda entry: _share(entry.regret), f"{regret}, {_SHARE}", brief=True),
         Column("self, %", lambda entry: _share(entry.exploitability, 1), gap),
         Column("microseconds", lambda entry: f"{entry.microseconds:.1f}", "of computing per round"),
@@ -187,14 +189,35 @@ class Finished:
 
 
 def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterable[str] = ()) -> Finished:
-    """Rank the finished part of a tournament, and write its files; the sentences begin with these learners."""
+    """Rank the finished part of a tournament, and write its tables, its figure and the summary into the study's folder.
+
+    The sentences begin with the learners that are named.
+    """
     results = Results(folder)
-    ranked, known = standings(measure(study, results)), known_to(results)
-    subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
-    own = [entry.learner for entry in ranked.standings if entry.learner in subjects]
-    shown = spelled_out((entry.learner for entry in ranked.standings), known)
-    files = _write_standings(ranked, folder, _about_run(suite, results, command), own, known)
-    return Finished(ranked, shown, sentences(ranked, shown, own), files)
+    ranking, known = standings(measure(study, results)), known_to(results)
+    learners = [entry.learner for entry in ranking.standings]
+    named = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
+    own = [learner for learner in learners if learner in named]
+    target = make_folder(folder / FOLDER, folder)
+    write_table([_flat(entry) for entry in ranking.standings], target / "standings", folder)
+    write_table([_duel(duel) for duel in ranking.duels], target / "head-to-head", folder)
+    save(plot_standings(ranking, known, own), target, "figure", ("svg", "png"), folder)
+    titles = learner_titles(learners, known)
+    columns = columns_of(ranking.general, titles)
+    columns = [column for column in columns if column.brief or column.header in _ALSO_ON_PAGE]
+    meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns if column.meaning)
+    of_all = "What each learner earns above the mean of all, and its swap regret"
+    page = Section(
+        answer=f"{finding(ranking, titles)}.",
+        header=[column.header[:1].upper() + column.header[1:] for column in columns],
+        rows=[[with_minus(text) if "[" in text else text for text in row] for row in table_of(ranking, columns)],
+        sentences=sentences(ranking, titles, own),
+        legend=f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples.",
+        picture_text=of_all if ranking.general else _EARNED,
+    )
+    _write_summary(_about_run(suite, results, command) | _as_dict(ranking), page, target, folder)
+    shown = spelled_out(learners, known)
+    return Finished(ranking, shown, sentences(ranking, shown, own), target)
 
 
 def _about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
@@ -208,32 +231,6 @@ def _about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
         "worker_seconds": round(results.seconds()),
         "versions": results.versions(),
     }
-
-
-def _write_standings(
-    ranking: Standings, folder: Path, about: Mapping[str, Any], own: Sequence[str], known: Known = NOTHING
-) -> Path:
-    """Write the tables, the figure and the summary into a folder inside that of a study, and return its path."""
-    target = make_folder(folder / FOLDER, folder)
-    write_table([_flat(entry) for entry in ranking.standings], target / "standings", folder)
-    write_table([_duel(duel) for duel in ranking.duels], target / "head-to-head", folder)
-    save(plot_standings(ranking, known, own), target, "figure", ("svg", "png"), folder)
-    titles = learner_titles([entry.learner for entry in ranking.standings], known)
-    columns = columns_of(ranking.general, titles)
-    columns = [column for column in columns if column.brief or column.header in _ALSO_ON_PAGE]
-    meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns if column.meaning)
-    page = Section(
-        answer=f"{finding(ranking, titles)}.",
-        header=[column.header[:1].upper() + column.header[1:] for column in columns],
-        rows=[[with_minus(text) if "[" in text else text for text in row] for row in table_of(ranking, columns)],
-        sentences=sentences(ranking, titles, own),
-        legend=f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples.",
-        picture_text="What each learner earns above the mean of all, and its swap regret"
-        if ranking.general
-        else _EARNED,
-    )
-    _write_summary({**about, **_as_dict(ranking)}, page, target, folder)
-    return target
 
 
 class _Summary(BaseModel):
@@ -318,9 +315,8 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
     """Judge the statements of a suite about each subject on the finished part of its study, and write the files."""
     results = Results(folder)
     seeds = {seed for cell in study.cells for seed in cell.seeds}
-    parsed = {cell.labels().game: (parse_game(cell.game), cell.rounds) for cell in study.cells}
-    games = {name: Setting(rounds, str(game.noise)) for name, (game, rounds) in parsed.items()}
-    widths = {name: payoff_width(game) for name, (game, _) in parsed.items()}
+    games = {match.game: Setting(match.rounds, match.noise) for match in (cell.labels() for cell in study.cells)}
+    widths = payoff_widths(study)
     tested = {
         name: Trial(name, tuple(map(without_folder, opponents_of(suite, subject))), games, widths)
         for subject in subjects
@@ -328,9 +324,7 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
     }
     verdicts = judge(results, map(claim_of, suite.statements), tested, seeds)
     trials = [(tested[name], [verdict for verdict in verdicts if verdict.variant == name]) for name in tested]
-    notes = []
-    if not suite.digest:
-        notes.append(suite.description)
+    notes = [] if suite.digest else [suite.description]
     if len(seeds) != suite.seeds:
         notes.append(f"Not the test of the suite's file: {len(seeds)} seeds instead of {suite.seeds}.")
     about = _about_run(suite, results, command) | {

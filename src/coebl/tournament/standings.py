@@ -72,16 +72,16 @@ def measure(study: Study, results: Results) -> Measured:
     """
     general = any(GENERAL_METRICS[0] in cell.metrics for cell in study.cells)
     metrics = GENERAL_METRICS if general else TOURNAMENT_METRICS
-    cells = {cell.labels(): cell for cell in study.cells}  # by match
+    matches = list(dict.fromkeys(cell.labels() for cell in study.cells))
     columns = [column for metric in metrics for column in seat_columns(metric, results.metrics)]
     table = asked_for(results.last(columns), study, metrics[0]).drop_nulls(metrics)
     by_match = table.group_by("game", "players").agg("seed").iter_rows()
     seeds_of: dict[tuple[str, ...], set[int]] = {(game, *players): set(seeds) for game, players, seeds in by_match}
     present = {learner for _, *players in seeds_of for learner in players}
-    first = dict.fromkeys(match.players[0] for match in cells if match.players[0] != YARDSTICK)
+    first = dict.fromkeys(match.players[0] for match in matches if match.players[0] != YARDSTICK)
     absent = [spec for spec in first if spec not in present]
     learners = [spec for spec in first if spec in present]
-    needed = [match for match in cells if {*learners, YARDSTICK}.issuperset(match.players)]
+    needed = [match for match in matches if {*learners, YARDSTICK}.issuperset(match.players)]
     unfinished = dict.fromkeys(match.game for match in needed if (match.game, *match.players) not in seeds_of)
     needed = [match for match in needed if match.game not in unfinished]
     games = {match.game: match.rounds for match in needed}
@@ -97,9 +97,7 @@ def measure(study: Study, results: Results) -> Measured:
     if len(seeds) < len(planned):
         missing.append(f"only {len(seeds)} of {len(planned)} seeds are counted: the others are not finished everywhere")
     table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # in the suite's order
-    specs = {match.game: cells[match].game for match in needed}
-    widths = {game: payoff_width(parse_game(spec)) for game, spec in specs.items()}
-    width = pl.col("game").replace_strict(widths, return_dtype=pl.Float64)
+    width = pl.col("game").replace_strict(payoff_widths(study), return_dtype=pl.Float64)
     units = {name: width * pl.col("rounds") if metric_words(name).cumulative else width for name in columns}
     table = table.with_columns(pl.col(name) / unit for name, unit in units.items())
     if general:
@@ -127,6 +125,12 @@ def measure(study: Study, results: Results) -> Measured:
 def payoff_width(game: AnyGame) -> float:
     """Return the width of the range of payoffs, the widest of any player, or 1 if they are all equal."""
     return max(high - low for low, high in game.ranges) or 1.0
+
+
+def payoff_widths(study: Study) -> dict[str, float]:
+    """Return the width of the range of payoffs of each game of a study."""
+    specs = {cell.labels().game: cell.game for cell in study.cells}
+    return {game: payoff_width(parse_game(spec)) for game, spec in specs.items()}
 
 
 def _by_opponent(
