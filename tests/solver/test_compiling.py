@@ -142,6 +142,16 @@ def test_a_full_disk_does_not_matter(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err.count("No space left on device") == 1
 
 
+def test_without_any_folder_it_compiles(capsys):
+    """One line reports it, if at all."""
+    cache.announce.cache_clear()
+    cache.complain.cache_clear()
+    dispatcher = njit(add)
+    dispatcher._cache = cache.KernelCache(add, [])
+    assert dispatcher(1, 2) == 3
+    assert capsys.readouterr().err.count("\n") <= 1
+
+
 SOLVE = "from coebl import solve; print(solve([[3, 0], [1, 2]]).value)"
 
 
