@@ -150,7 +150,7 @@ def show_command(subject: _Subject) -> None:
 def _print_description(entry: registry.Entry[Any]) -> None:
     """Print the title and the docstring, wrapped to the terminal; pseudo-code and examples keep their lines."""
     print(f"\n{entry.title}\n")
-    for paragraph in _doc(entry.factory).split("\n\n"):
+    for paragraph in filter(None, _doc(entry.factory).split("\n\n")):
         if paragraph.startswith("Args:"):
             paragraph = re.sub(r"\n {8,}", " ", paragraph)  # each parameter is one line
         if re.search(r"^(?: |>>> )", paragraph, re.MULTILINE):
