@@ -108,23 +108,20 @@ class Parameter:
 
     def _plain(self, value: Any) -> Any:
         """Return a value in plain Python types, so that its spec makes the same; a ValueError if it has no spec."""
-        if get_origin(self.kind) is Literal:
-            fits = any(type(value) is type(choice) and value == choice for choice in get_args(self.kind))
-        elif self.kind is str:
-            fits = isinstance(value, str) and "," not in value and value == value.rstrip()
-        elif self.kind is bool:
-            fits = isinstance(value, bool)
-        elif self.kind is int and isinstance(value, Integral) and not isinstance(value, bool):
+        kind = get_origin(self.kind) or self.kind
+        if kind is Literal and any(type(value) is type(choice) and value == choice for choice in get_args(self.kind)):
+            return value
+        if kind is str and isinstance(value, str) and "," not in value and value == value.rstrip():
+            return value
+        if kind is bool and isinstance(value, bool):
+            return value
+        if kind is int and isinstance(value, Integral) and not isinstance(value, bool):
             return int(value)
-        elif self.kind is float:
+        if kind is float:
             return _finite(value)
-        elif get_origin(self.kind) is tuple and isinstance(value, tuple) and value:
+        if kind is tuple and isinstance(value, tuple) and value:
             return tuple(map(_finite, value))
-        else:
-            fits = False
-        if not fits:
-            raise ValueError
-        return value
+        raise ValueError
 
     def write(self, value: Any) -> str:
         """Return the string of a value in a spec."""
