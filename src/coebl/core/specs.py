@@ -4,7 +4,7 @@ A spec is ``name`` or ``name:key=value,key=value``. A single value without a key
 written ``1/2/3``; a class or function in a user's file is named ``path/to/file.py:Name``. A spec needs no quotes
 in a shell.
 
-A value may itself be a spec, to any depth. Its commas are written ``+``, and its ``+`` are doubled:
+A value may itself be a spec, in which values may be specs. Its commas are written ``+``, and its ``+`` are doubled:
 ``coebl:population=pool:size=5+mutants=10,c=2``. A comma works too if only the inner spec has the parameter after it:
 ``coebl:population=pool:size=5,mutants=10,c=2`` is the same learner. `str` writes ``+``.
 
