@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from coebl import Game, Learner, parse_game
+from coebl.core.errors import InputError
 from coebl.core.modules import load_file
 from coebl.games import DriftingGame
 from coebl.games.noise import Gaussian
@@ -304,6 +305,7 @@ def test_two_custom_learners_with_one_spec_are_rejected():
         ({"games": [GAME, Game([[1, 2]], name="mine")]}, ("games", 1), "games[1]: two different objects are"),
         ({"games": [penalties]}, ("games", 0), "games[0]: this is <function penalties"),
         ({"games": ["rps", [[1, 2]]]}, ("games", 1), "games[1]: this is [[1, 2]]; accepted: a list of games"),
+        ({"seeds": {"first": 1, "count": 2, 3: 4}}, ("seeds", 3), "seeds[3]: unknown key 3. Accepted: first, count."),
         ({"metrics": ["regrets"]}, ("metrics", 0), "metrics[0]: unknown metric 'regrets'"),
     ],
 )
@@ -340,6 +342,14 @@ def test_arrays_and_numbers_of_numpy_are_accepted():
     arrays = Study(pairs=[("ucb", "exp3")], rounds=9, seeds_per_cell=2, parts=parts)
     assert arrays.cells == plain.cells
     assert parse_study(arrays.text) == arrays
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5])
+def test_a_mistaken_number_of_workers_is_rejected_before_anything_is_written(tmp_path, workers):
+    study = Study(games=["rps"], learners=["exp3"], rounds=9, seeds=2)
+    with pytest.raises(InputError, match=f"workers is {workers}; accepted: an integer, >= 1"):
+        study.run(tmp_path / "out", workers=workers, quiet=True)
+    assert not (tmp_path / "out").exists()
 
 
 def test_missing_arguments_are_named():

@@ -87,13 +87,13 @@ def check_integer(argument: str, value: Any, low: int, high: int | None = None) 
     return number
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Suggest the known word nearest to this one; return "." if none is close.
+def nearest(word: object, known: Iterable[str]) -> str:
+    """Suggest the known word nearest to this one; return "." if none is close, or if it is no word.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])
     ": did you mean 'exp3-ix'?"
     """
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.6)
     return f": did you mean {matches[0]!r}?" if matches else "."
 
 

@@ -273,9 +273,7 @@ class Results:
                     for spec in (record.game, record.noise, *record.players)[place : place + 1]:
                         places.setdefault(spec, []).append(number)
             kind = name if place < 2 else "player"
-            specs = [chosen] if isinstance(chosen, str) else chosen
-            if not isinstance(specs, Collection) or not all(isinstance(spec, str) for spec in specs):
-                raise InputError(f"the {name} is {shorten(chosen)}; accepted: a spec, or a list of specs.")
+            specs = [chosen] if isinstance(chosen, str) or not isinstance(chosen, Collection) else chosen
             if records and not self._places[name]:
                 raise InputError(f"players is {shorten(players)}; no finished match has so many seats.")
             wanted = {find(kind, spec, self._places[name], name) for spec in specs}
@@ -501,6 +499,8 @@ def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
 
     If there is none, the error message calls it `name`, by default the kind: game, player or noise.
     """
+    if not isinstance(spec, str):
+        raise InputError(f"the {name or kind} is {shorten(spec)}; accepted: a spec.")
     if spec in present:
         return spec
     if (shortest := REGISTRIES[kind].shortest(spec)) in present:

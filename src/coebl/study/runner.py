@@ -22,7 +22,7 @@ import numpy as np
 
 from coebl.backend import backend_class, backend_for
 from coebl.backend.streams import compile_normals
-from coebl.core.errors import InputError, printable
+from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.files import check_path
 from coebl.core.text import one_line
 from coebl.solver import compile_kernels
@@ -96,7 +96,9 @@ def run(
     """
     if executor is None and processes.starts_as_worker():
         raise SystemExit(1)  # the parent reports what to do: once, and without the traceback of every worker
-    if workers is None and study.cells:
+    if workers is not None:
+        check_integer("workers", workers, 1)
+    elif study.cells:
         workers = backend_class(study.cells[0].device).workers
     if cell_timeout is not None and not 0 < cell_timeout <= processes.MOST_SECONDS:
         accepted = f"seconds above 0, at most {processes.MOST_SECONDS:,}. Leave it out for no limit"
