@@ -95,13 +95,7 @@ def learner_pages() -> Iterator[Page]:
         learner: Any = entry.factory
         link = f"[{entry.title}]({entry.name}.md)"
         by_kind[learner.kind()].append([link, f"`{entry.name}`", entry.summary])
-        curves = learner_curves(entry.example)
-        if curves:
-            yield Page(f"reference/learners/{entry.name}.svg", curves)
-            if "indices" in learner.plays and not issubclass(learner, Responder):
-                replay = policy_replay("rps", entry.example, "../..")
-                yield Page(f"reference/learners/{entry.name}-replay.html", replay)
-        yield Page(f"reference/learners/{entry.name}.md", _learner_page(entry, learner, bool(curves)))
+        yield from _pages_of_learner(entry, learner)
     parts = ["# Learners", "By what they see, from the least to the most. `coebl list learners` prints the same."]
     for kind, meaning in KINDS.items():
         reference = ", for reference" if kind in REFERENCES else ""
@@ -110,7 +104,8 @@ def learner_pages() -> Iterator[Page]:
     yield Page("reference/learners/index.md", "\n\n".join(parts))
 
 
-def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) -> str:
+def _pages_of_learner(entry: Entry[Learner], learner: type[Learner]) -> Iterator[Page]:
+    """Yield the page of a learner, and its curves and its replay if it has them."""
     kind = learner.kind()
     sights = [SIGHTS[sight] for sight in SIGHTS if sight in learner.sees]
     horizon = "It needs the number of rounds in advance." if learner.needs_horizon else "It does not need the horizon."
@@ -128,28 +123,33 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         *_section("Proven bound", _bound(learner)),
         *_section("Source", learner.cites),
     ]
-    if drawn:
-        parts.append("## Curves")
-    if drawn and "indices" not in learner.plays:
+    path, of_genomes = f"reference/learners/{entry.name}", "indices" not in learner.plays
+    curves = learner_curves(entry.example)
+    if curves and of_genomes:
         parts += [
+            "## Curves",
             f"![Exploitability in self-play]({entry.name}.svg){{.wide}}",
             f"Exploitability in self-play on `{'`, `'.join(GENOME_GAMES)}` {_HOW_DRAWN} It is 0 in an equilibrium. "
             "[Games too large for a matrix](../../large-games.md) has longer runs.",
         ]
-    elif drawn:
+    elif curves:
         parts += [
+            "## Curves",
             f"![Pseudo-regret on three games]({entry.name}.svg){{.wide}}",
             f"Pseudo-regret on `{'`, `'.join(DRAWN)}` {_HOW_DRAWN} The column player is the best response, so lower is "
             "better, and no learner can be below 0. So few rounds show how a learner starts, not where it ends.",
         ]
-    if drawn and "indices" in learner.plays and not issubclass(learner, Responder):
+    if curves:
+        yield Page(f"{path}.svg", curves)
+    if curves and not of_genomes and not issubclass(learner, Responder):
+        yield Page(f"{path}-replay.html", policy_replay("rps", entry.example, "../.."))
         parts += [
             "## Replay",
             f'<iframe src="{entry.name}-replay.html" title="One run in self-play" loading="lazy"></iframe>',
             "One run in self-play on rock-paper-scissors: see [what convergence looks "
             "like](../../explanation/convergence.md).",
         ]
-    return "\n\n".join([*parts, "## In Python", _snippet(entry)])
+    yield Page(f"{path}.md", "\n\n".join([*parts, "## In Python", _snippet(entry)]))
 
 
 def _section(title: str, text: str) -> list[str]:
