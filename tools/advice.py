@@ -26,7 +26,7 @@ OWN = ("kin", "strain")  # the learners of this project
 CONTENDERS = tuple(kind for kind in KINDS if kind not in REFERENCES)
 
 
-class Files:
+class TournamentFiles:
     """The files of a tournament, with the numbers of the advice. Amounts are per round, in units of the range."""
 
     def __init__(self, folder: Path) -> None:
@@ -89,7 +89,7 @@ class Files:
 
 def document(folder: Path) -> str:
     """Return the text of docs/which-learner.md, from the folder of a tournament's files."""
-    files = Files(folder)
+    files = TournamentFiles(folder)
     filters: dict[str, Callable[..., str]] = {
         "percent": lambda number, signed=True: f"{100 * number:{'+' if signed else ''}.2f} %",
         "interval": lambda numbers: f"[{100 * numbers['low']:.2f}, {100 * numbers['high']:.2f}]",

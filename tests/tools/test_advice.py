@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coebl.tournament.suite import read_suite
-from tools.advice import CONTENDERS, Files, draw_standings
+from tools.advice import CONTENDERS, TournamentFiles, draw_standings
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "tournament"
@@ -14,7 +14,7 @@ RESULTS = ROOT / "results" / "tournament"
 
 @pytest.fixture(scope="module")
 def files():
-    return Files(RESULTS)
+    return TournamentFiles(RESULTS)
 
 
 def test_the_figure_has_every_learner_with_its_intervals(files):
