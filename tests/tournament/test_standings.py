@@ -136,7 +136,7 @@ def test_ranks_have_95_percent_of_the_resamples():
     """2.5 % of them below and above. Here b is the first in more than 2.5 % and fewer than 5 %."""
     measured = made_up(ladder(0.000325, 0), spread=0.001, seeds=20)
     found = standings(measured, resamples=2000)
-    weights = resample_weights(1, 20, 2000, np.random.default_rng(0))[1:]
+    weights = resample_weights(1, 20, 2000, np.random.default_rng(0))[1:, 0]
     ahead = weights @ measured.advantage[0, :, 0, 1]  # a over b, in each resample
     assert 0.03 < (ahead < 0).mean() < 0.045
     assert [(one.learner, one.rank_low, one.rank_high) for one in found.standings] == [("a", 1, 2), ("b", 1, 2)]
@@ -157,7 +157,7 @@ def test_intervals_over_games_cover(games):
 
 
 def test_a_resample_draws_whole_games_and_their_seeds():
-    weights = resample_weights(3, 5, 100, np.random.default_rng(0)).reshape(101, 3, 5)
+    weights = resample_weights(3, 5, 100, np.random.default_rng(0))
     assert np.allclose(weights.sum(axis=(1, 2)), 1)
     assert np.allclose(weights[0], 1 / 15)
     games = 3 * weights.sum(axis=2)

@@ -116,7 +116,7 @@ def pairwise(
         whole = means.with_columns(game=pl.lit(ALL_GAMES), noise=pl.lit(""), rounds=pl.lit(0))
         families.insert(0, (whole, "all pairings over all games"))
     return [
-        Pairing(game, noise, rounds, names[first], names[second], estimate, own)
+        Pairing(game, noise, rounds, first, second, estimate, own)
         for part, tested in families
         for (game, noise, rounds, first, second, own), estimate in tests_of(part, _PAIRING, tested).items()
         if estimate.n > 1
@@ -126,24 +126,21 @@ def pairwise(
 def differences(sides: pl.DataFrame, learners: Sequence[str], way: Way) -> pl.DataFrame:
     """Return the numbers of a learner minus those of a later one, by seat and seed; null if the later one has none.
 
-    They meet each other, or the same opponents in the same seat, or each meets itself. `first` and `second` are their
-    places in the list.
+    They meet each other, or the same opponents in the same seat, or each meets itself. `first` and `second` are the
+    two, and are sorted in the order of the list.
     """
-    places = {learner: place for place, learner in enumerate(learners)}
-
-    def place(column: str) -> Any:
-        return pl.col(column).replace_strict(places, default=None, return_dtype=pl.Int64)
-
-    first = sides.with_columns(first=place("learner"))
+    ordered = pl.Enum(list(dict.fromkeys(learners)))
+    first = sides.with_columns(first=pl.col("learner").cast(ordered, strict=False))
     if way == "head to head":
         met = first.filter(~pl.col("alone"), pl.col("other").is_not_null())
-        pairs = met.with_columns(value=pl.col("value") - pl.col("other"), second=place("opponent"))
+        second = pl.col("opponent").cast(ordered, strict=False)
+        pairs = met.with_columns(value=pl.col("value") - pl.col("other"), second=second)
     else:
         keys = [*SETTING, "seat", *(["opponent"] if way == "common opponents" else [])]
         first = first if way == "common opponents" else first.filter("alone")
-        second = first.select(*keys, "seed", subtracted="value", second="first")
-        both = first.join(second.select(*keys, "second").unique(), on=keys, maintain_order="left")
-        pairs = both.join(second, on=[*keys, "second", "seed"], how="left", maintain_order="left")
+        later = first.select(*keys, "seed", subtracted="value", second="first")
+        both = first.join(later.select(*keys, "second").unique(), on=keys, maintain_order="left")
+        pairs = both.join(later, on=[*keys, "second", "seed"], how="left", maintain_order="left")
         pairs = pairs.with_columns(value=pl.col("value") - pl.col("subtracted"))
     return pairs.filter(pl.col("first") < pl.col("second"))
 

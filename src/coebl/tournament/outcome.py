@@ -268,17 +268,15 @@ def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> 
 
 def _as_dict(ranking: Standings) -> dict[str, Any]:
     """Return the standings without the duels on single games, as plain values."""
-    rows = [
-        {key: _ends(value) if isinstance(value, Estimate) else value for key, value in vars(entry).items()}
-        for entry in ranking.standings
-    ]
+
+    def plain_value(value: Any) -> Any:
+        ends = isinstance(value, Estimate)
+        return {"value": value.mean, "low": value.low, "high": value.high} if ends else value
+
+    rows = [{key: plain_value(value) for key, value in vars(entry).items()} for entry in ranking.standings]
     duels = [_duel(duel) for duel in ranking.duels if duel.game == ALL_GAMES]
     plain = asdict(replace(ranking, standings=[], duels=[])) | {"standings": rows, "duels": duels}
     return {key: value for key, value in plain.items() if key != "general" or value}
-
-
-def _ends(estimate: Estimate) -> dict[str, float]:
-    return {"value": estimate.mean, "low": estimate.low, "high": estimate.high}
 
 
 def _flat(entry: Standing) -> dict[str, Any]:

@@ -324,7 +324,7 @@ def _rows(measured: Measured, resamples: int, nash: Floats, wins: Mapping[str, S
     """Yield the standing of each learner. Arrays have an entry for the data first, then one per resample."""
     random = np.random.default_rng(_SEED)
     weights = resample_weights(len(measured.games), len(measured.seeds), resamples, random)
-    against = _resampled(measured.advantage, weights)
+    against: Floats = np.tensordot(weights, measured.advantage, axes=2)
     if measured.general:  # no meta-game: one learner does not earn what another loses
         mass = np.full(against[1:].shape[:2], np.nan)
     else:
@@ -374,22 +374,15 @@ def _kind_masses(measured: Measured) -> dict[int, float]:
 
 
 def resample_weights(games: int, seeds: int, resamples: int, random: np.random.Generator) -> Floats:
-    """Return the weights of the runs, (1 + resamples, games * seeds): equal weights first, then those of each resample.
+    """Return the weights of the runs, (1 + resamples, games, seeds): equal weights first, then those of each resample.
 
     Games are drawn with replacement, and so are the seeds of each drawn game.
     """
     drawn_games = random.integers(games, size=(resamples, games, 1))
     drawn = drawn_games * seeds + random.integers(seeds, size=(resamples, games, seeds))
     places = drawn.reshape(resamples, -1) + np.arange(resamples)[:, None] * games * seeds
-    counts = np.bincount(places.ravel(), minlength=resamples * games * seeds).reshape(resamples, -1)
-    return np.concatenate([np.ones((1, games * seeds)), counts]) / (games * seeds)
-
-
-def _resampled(values: Floats, weights: Floats) -> Floats:
-    """Return the weighted means of values (games, seeds, ...): (1 + resamples, ...)."""
-    flat = values.reshape(weights.shape[1], -1)
-    means: Floats = (weights @ flat).reshape(len(weights), *values.shape[2:])
-    return means
+    counts = np.bincount(places.ravel(), minlength=resamples * games * seeds).reshape(resamples, games, seeds)
+    return np.concatenate([np.ones((1, games, seeds)), counts]) / (games * seeds)
 
 
 def _mean_advantage(against: Floats, opponents: NDArray[np.bool_]) -> Floats:

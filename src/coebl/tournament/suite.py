@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
 
@@ -78,7 +78,7 @@ class Statement(_Table):
     """
 
     id: _Line
-    kind: Annotated[StatementKind, Field(description="one of head-to-head, best-response, self-play, single-runs")]
+    kind: Annotated[StatementKind, Field(description=f"one of {', '.join(get_args(StatementKind))}")]
     sentence: _Line  # the statement, in one line
     computed: _Line  # the exact computation and test, in words
     aim: _Line  # the aim, in words
