@@ -55,7 +55,7 @@ class GenomePlayer(Contestant):
         if isinstance(learner, Search):
             raise InputError(f"{learner} is a search over both players' genomes; accepted: a learner of genomes.")
         self.genes = check_integer("genes", genes, 1, MOST_ENTRIES)
-        super().__init__(learner, Bits(self.genes), self.genes, horizon, seed)
+        super().__init__(learner, (Bits(self.genes), Bits(self.genes)), horizon, seed)
         self.payoff_range, self.noise = check_scale(payoff_range), check_noise(noise)
         self._units = Units(self.payoff_range, self.noise)
         self._genome: Ints | None = None  # (genes,), of this round if it was asked for
@@ -105,7 +105,7 @@ class GenomePlayer(Contestant):
         present = {name: array for name, array in arrays.items() if array is not None}
         return content | {"round": self._round, "acted": "genome" in present}, present
 
-    def _restore(self, saved: Saved, path: str) -> None:
+    def _restore(self, saved: Saved) -> None:
         self._round = check_integer("round", saved.content["round"], 1)
         self._seated = self._seat_learner(saved.state)
         if "policy" in saved.arrays:

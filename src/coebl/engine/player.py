@@ -96,7 +96,7 @@ class Player(Contestant):
         if self.opponents is not None:
             opponent_labels = tuple(map(", ".join, itertools.product(*self.opponents)))  # the last varies fastest
         self.labels = Labels(own_labels, opponent_labels)
-        super().__init__(learner, Indices(self.actions), self.opponent_actions or 1, horizon, seed)
+        super().__init__(learner, (Indices(self.actions), Indices(self.opponent_actions or 1)), horizon, seed)
         self.payoff_range = None if payoff_range is None else check_scale(payoff_range)
         self.noise = None if noise is None else check_noise(noise)
         self._warned: dict[str, str] = {}  # warnings so far, by topic
@@ -433,21 +433,21 @@ class Player(Contestant):
         policies = [ticket.policy for ticket in tickets] + ([] if self._policy is None else [self._policy])
         return content, {"policies": np.array(policies).reshape(-1, self.actions), **self._records.arrays()}
 
-    def _resume(self, saved: Saved, path: str) -> None:
+    def _resume(self, saved: Saved) -> None:
         if saved.content["format"] != 1:
-            super()._resume(saved, path)
-        elif not self._replay(saved, path):
+            super()._resume(saved)
+        elif not self._replay(saved):
             self.noise, self._warned = None, {}  # learn the units, which is now the default
             self.reset()
-            self._replay(saved, path)
+            self._replay(saved)
             last = " Pass the action that it advised last to observe(action=...)." if saved.content["acted"] else ""
             warnings.warn(
-                f"{path} was saved by coebl 0.1, which plays differently; {self.learner} has learned again, from all "
-                f"{len(saved.content['history']):,} outcomes.{last}",
+                f"{saved.path} was saved by coebl 0.1, which plays differently; {self.learner} has learned again, from "
+                f"all {len(saved.content['history']):,} outcomes.{last}",
                 stacklevel=3,
             )
 
-    def _restore(self, saved: Saved, path: str) -> None:
+    def _restore(self, saved: Saved) -> None:
         content, policies = saved.content, saved.arrays["policies"]
         issued, self._learned, self._restarts = (
             check_integer(name, content[name], 0) for name in ("issued", "learned", "restarts")
@@ -470,11 +470,11 @@ class Player(Contestant):
         try:
             self._seated = self._seat_learner(saved.state)
         except StateError:
-            if saved.content.get("version") == coebl.__version__:
+            if content.get("version") == coebl.__version__:
                 raise
             self._learn_again()
             warnings.warn(
-                f"{path} was saved by coebl {saved.content.get('version')}, and {self.learner} has changed since; it "
+                f"{saved.path} was saved by coebl {content.get('version')}, and {self.learner} has changed since; it "
                 f"has learned again, from the last {self._learned:,} of {self._records.outcomes:,} outcomes.",
                 stacklevel=5,
             )
@@ -494,15 +494,15 @@ class Player(Contestant):
             self._policy = None
             self._next_policy()
 
-    def _replay(self, saved: Saved, path: str) -> bool:
+    def _replay(self, saved: Saved) -> bool:
         """Repeat the history of a player with the same settings. Return True if it ends with the saved policy."""
         for action, opponent, reward in saved.content["history"]:
             self.act()  # its draw is ignored: the action that was played counts
-            action = check_integer(f"{path}: a saved action", action, 0, self.actions - 1)
+            action = check_integer(f"{saved.path}: a saved action", action, 0, self.actions - 1)
             self.observe(reward=reward, opponent=None if opponent < 0 else opponent, action=action)
         policy, saved_policy = self.policy, saved.arrays["policy"]
         if saved_policy.shape != policy.shape:
-            raise InputError(f"{path} is damaged: its policy and its settings differ in the number of actions.")
+            raise InputError(f"{saved.path} is damaged: its policy and its settings differ in the number of actions.")
         if saved.content["acted"]:
             self.act()
         return np.allclose(policy, saved_policy, atol=_TOLERANCE)

@@ -27,7 +27,7 @@ from coebl.engine.state import State
 from coebl.engine.table import Seated
 from coebl.engine.units import Units
 from coebl.games.noise import Gaussian
-from coebl.games.spaces import Indices, Space
+from coebl.games.spaces import Space
 from coebl.learners import LEARNERS, Learner, parse_learner
 
 _FORMAT = 3  # coebl 0.1 wrote format 1, with the whole history; 2 was never released
@@ -38,6 +38,7 @@ _MOST_HORIZON = 10**15  # learners take its logarithm
 class Saved(NamedTuple):
     """The content of a file."""
 
+    path: str
     content: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
     state: State  # of the learner
@@ -52,8 +53,8 @@ class Contestant:
     _round = 1  # the next round
     _policy: Floats | None = None  # (actions,), of the next round if it was asked for
 
-    def __init__(self, learner: Learner, space: Space, others: int, horizon: int | None, seed: int | None) -> None:
-        self.learner, self._space, self._others = learner, space, others
+    def __init__(self, learner: Learner, spaces: tuple[Space, Space], horizon: int | None, seed: int | None) -> None:
+        self.learner, self._spaces = learner, spaces  # its actions, and those of the others as one opponent
         self.horizon = None if horizon is None else check_integer("horizon", horizon, 1, _MOST_HORIZON)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
         self._lock = threading.RLock()
@@ -62,7 +63,7 @@ class Contestant:
         """Start the learner in the only seat of a game without payoffs, in the state of an equal player if given."""
         contest: Any = SimpleNamespace(
             seats=("row",),
-            spaces=(self._space, Indices(self._others)),
+            spaces=self._spaces,
             ranges=(self._units.payoff_range,),
             noise=Gaussian(self._units.noise),
         )
@@ -134,28 +135,29 @@ class Contestant:
             raise InputError(f"{path} is another kind of player; accepted: a file that {cls.__name__}.save wrote.")
         settings = {name: saved.content[name] for name in cls._settings if name in saved.content}
         try:
-            player = cls(_choose_learner(path, saved, learner), **{"noise": 1.0} | settings)  # type: ignore[arg-type]
+            player = cls(_choose_learner(saved, learner), **{"noise": 1.0} | settings)  # type: ignore[arg-type]
         except MemoryError:
             name = shorten(saved.content["learner"])
             raise InputError(f"{path} holds {name}, which needs more memory than there is.") from None
-        player._resume(saved, str(path))
+        player._resume(saved)
         return player
 
-    def _resume(self, saved: Saved, path: str) -> None:
+    def _resume(self, saved: Saved) -> None:
         """Continue from the file of a player with these settings."""
         try:
-            self._restore(saved, path)
+            self._restore(saved)
             copy.deepcopy(self)._rehearse()
         except Exception as error:  # a state that does not fit the learner may raise any, Numba's too
             raise InputError(
-                f"{path} is damaged, or was saved by another version of coebl or of its learner: {shorten(error)}."
+                f"{saved.path} is damaged, or was saved by another version of coebl or of its learner: "
+                f"{shorten(error)}."
             ) from None
 
     def _describe(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the content of its file, without the entries of every player, and its arrays."""
         raise NotImplementedError
 
-    def _restore(self, saved: Saved, path: str) -> None:
+    def _restore(self, saved: Saved) -> None:
         """Continue from the state that an equal player saved."""
         raise NotImplementedError
 
@@ -189,20 +191,20 @@ def _read(path: str | os.PathLike[str]) -> Saved:
     if content["format"] not in (1, _FORMAT):
         raise InputError(f"{path} has a format other than 1 or {_FORMAT}; load it with the coebl that wrote it.")
     memory = [arrays.pop(name) for name in sorted(arrays) if name.startswith(_MEMORY)]
-    return Saved(content, arrays, State(content.get("state"), memory))
+    return Saved(os.fspath(path), content, arrays, State(content.get("state"), memory))
 
 
-def _choose_learner(path: str | os.PathLike[str], saved: Saved, learner: str | Learner | None) -> str | Learner:
+def _choose_learner(saved: Saved, learner: str | Learner | None) -> str | Learner:
     """Return the learner of a saved player: the given one, which has to be equal, or one that is built in."""
     spec: str = saved.content["learner"]
     if learner is None:
         if split_spec(spec).name not in LEARNERS or files_in(spec):
             raise InputError(
-                f"{path} holds {shorten(spec)}, which is not built in, and files that it names are never run; "
-                f"pass an equal learner: Player.load({os.fspath(path)!r}, learner={shorten(spec)})."
+                f"{saved.path} holds {shorten(spec)}, which is not built in, and files that it names are never run; "
+                f"pass an equal learner: Player.load({saved.path!r}, learner={shorten(spec)})."
             )
         return spec
     given = parse_learner(learner)
     if without_folder(str(given)) != without_folder(spec):
-        raise InputError(f"{path} holds {shorten(spec)}, and learner is {given}; pass an equal one.")
+        raise InputError(f"{saved.path} holds {shorten(spec)}, and learner is {given}; pass an equal one.")
     return given
