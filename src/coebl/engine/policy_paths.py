@@ -65,10 +65,6 @@ class PolicyPaths:
         gain: Floats = (column @ self.game.payoff.T).max(axis=1) - (row @ self.game.payoff).min(axis=1)
         return gain
 
-    def up_to(self, last: int) -> slice:
-        """Return the points up to a round."""
-        return slice(0, int(np.searchsorted(self.rounds, last, side="right")))
-
 
 def policy_paths(result: Result, seed: int | None = None, points: int = 500, also: tuple[int, ...] = ()) -> PolicyPaths:
     """Return the policies of one run, at rounds with evenly spaced logarithms.

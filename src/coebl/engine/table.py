@@ -258,10 +258,8 @@ class Table:
                 rewards = rewards_of(actions, numbers[:, 0] if self._draws == 1 else numbers)
                 for seated, action, reward, others in zip(self.seats, actions, rewards, self._others, strict=True):
                     seated.observe(first + index, index, action, self._joint_action(actions, others), reward)
-        except PolicyError:
-            raise
         except Exception:
-            self._check(first, played)  # reports an invalid policy instead, which is the likely cause
+            self._check(first, played)  # reports an earlier invalid policy instead, which is the likely cause
             raise
         self._check(first, length)
         self._playing += time.perf_counter() - started

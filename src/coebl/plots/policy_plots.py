@@ -170,8 +170,8 @@ def _draw_path(
     ax: Axes, paths: PolicyPaths, stops: list[int], place: int, trail: Floats, means: Floats, star: Floats, colour: str
 ) -> None:
     """Draw the trail up to a round, the policy and the average of that round, and the equilibrium."""
-    until = paths.up_to(stops[place]).stop
-    since = max(0, paths.up_to(stops[place - 1]).stop - 1) if place else 0
+    ends = np.searchsorted(paths.rounds, stops, side="right")
+    until, since = ends[place], ends[place - 1] - 1 if place else 0
     style: dict[str, Any] = {"color": colour, "linewidth": 0.7, "solid_joinstyle": "round"}
     ax.plot(*trail[: since + 1].T, alpha=_OLD, **style)
     ax.plot(*trail[since:until].T, alpha=_NEW, label="trail (pale: before the last panel)", **style)
