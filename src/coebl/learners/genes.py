@@ -150,19 +150,17 @@ class Umda(Learner):
         self.current = seat.full(0.5, n)  # (runs, n), p
         self.genomes = seat.zeros(self.length, n)  # (runs, L, n), the genomes of this generation
         self.rewards = seat.zeros(self.length)  # (runs, L)
-        self._played = 0
 
     def policy(self, t: int) -> Floats:
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        self.genomes[:, self._played] = seen.action
-        self.rewards[:, self._played] = seen.reward
-        self._played += 1
-        if self._played == self.length:
+        place = (t - 1) % self.length
+        self.genomes[:, place] = seen.action
+        self.rewards[:, place] = seen.reward
+        if place == self.length - 1:
             better = np.argsort(-self.rewards, axis=-1, kind="stable")[:, : self.length // 2]
             self.current = np.take_along_axis(self.genomes, better[..., None], axis=1).mean(axis=1)
-            self._played = 0
 
 
 _MOST_GENES = 100
