@@ -14,6 +14,7 @@ from coebl.core.specs import Range
 from coebl.games.genomes import MOST_LISTED, genomes
 from coebl.games.spaces import Indices
 from coebl.learners.base import Learner, Nonnegative, Positive, PositiveShare, Seat, Seen, Share
+from coebl.learners.parts import learn_weights
 
 _BASELINE = 0.02  # the weight of a new reward in the running mean
 _DRIFT = 0.3  # times 1 / eta²: the rounds after which chance alone has moved a gene without effect
@@ -244,14 +245,8 @@ class GeneBilin(Learner):
         return norm
 
     def observe(self, t: int, seen: Seen) -> None:
-        einsum = self.seat.einsum
-        features = (_signs(seen.action)[:, :, None] * _signs(seen.opponent)[:, None, :]).reshape((self.seat.runs, -1))
-        gain = einsum("rij,rj->ri", self.covariance, features)
-        predicted = (features * self.mean.reshape(features.shape)).sum(axis=-1)
-        spread = 1 + (features * gain).sum(axis=-1)
-        surprise = (seen.reward - predicted) / spread
-        self.mean = self.mean + (gain * surprise[:, None]).reshape(self.mean.shape)
-        self.covariance -= gain[:, :, None] * (gain / spread[:, None])[:, None, :]
+        feature = (_signs(seen.action)[:, :, None] * _signs(seen.opponent)[:, None, :]).reshape((self.seat.runs, -1))
+        learn_weights(self.seat, self.mean.reshape(feature.shape), self.covariance, feature, seen.reward)
 
     def cost(self, actions: int, opponent_actions: int) -> float:
         pairs = (actions + 1) * (opponent_actions + 1)

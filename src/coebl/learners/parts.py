@@ -153,6 +153,18 @@ def shrunk_mean(values: Floats, weight: Floats, precision: float | Floats) -> Fl
     return mean
 
 
+def learn_weights(seat: Seat, mean: Floats, covariance: Floats, feature: Floats, reward: Floats) -> None:
+    """Update the posterior N(mean, covariance) of weights, in place, from one reward per run (a Kalman step).
+
+    A reward is ~ N(weights' feature, 1). mean and feature are (runs, p), covariance is (runs, p, p).
+    """
+    spread = seat.einsum("rab,rb->ra", covariance, feature)  # the covariance of the weights with the reward
+    variance = 1 + (spread * feature).sum(axis=-1)  # the variance of the reward
+    surprise = reward - (mean * feature).sum(axis=-1)
+    mean += spread * (surprise / variance)[:, None]
+    covariance -= spread[:, :, None] * (spread / variance[:, None])[:, None, :]
+
+
 def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
     """Return exp(rate * score), up to scale: the largest on the last axis is 1, so exp cannot overflow."""
     weights: Floats = exp(rate * (score - score.max(axis=-1, keepdims=True)))

@@ -13,7 +13,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Nonnegative, Seat, Seen
 from coebl.learners.full_information import Hedge, RegretMatching
-from coebl.learners.parts import BeliefLearner, Posterior
+from coebl.learners.parts import BeliefLearner, Posterior, learn_weights
 
 
 class Thompson(BeliefLearner):
@@ -198,13 +198,9 @@ class GaussianProcess:
         self._covariance = seat.zeros(p * q, p * q) + seat.array(identity)  # (runs, p q, p q), that of W
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> None:
-        """Learn from one reward per run: a rank-one (Kalman) step, O(p² q²)."""
+        """Learn from one reward per run, in O(p² q²)."""
         feature = self._seat.einsum("rp,rq->rpq", self._own[action], self._other[opponent]).reshape(self._weights.shape)
-        spread = self._seat.einsum("rab,rb->ra", self._covariance, feature)  # the covariance of W with the payoff
-        variance = 1 + (spread * feature).sum(axis=-1)  # the variance of the reward
-        surprise = reward - (self._weights * feature).sum(axis=-1)
-        self._weights += spread * (surprise / variance)[:, None]
-        self._covariance -= spread[:, :, None] * (spread / variance[:, None])[:, None, :]
+        learn_weights(self._seat, self._weights, self._covariance, feature, reward)
         if self._forgetting < 1:
             self._weights *= sqrt(self._forgetting)
             self._covariance *= self._forgetting

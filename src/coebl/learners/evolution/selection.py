@@ -21,6 +21,7 @@ from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.base import PositiveShare, Seat
 from coebl.learners.evolution.breeding import Generation, Judge
+from coebl.search import dominates
 
 Judged = Annotated[Judge, "the matrices by which fitness is measured"]
 
@@ -129,9 +130,8 @@ class Dominance(Selection):
         drawn = _drawn(generation, 2)
         rows = seat.arange(drawn.shape[0])[:, None]
         first, second = drawn[:, :, 0], drawn[:, :, 1]
-        at_home = payoff[rows, first, first]
-        dominates = (payoff[rows, first, second] >= at_home) & (at_home >= payoff[rows, second, first])
-        return np.sort(np.where(dominates, first, second), axis=-1)
+        kept = dominates(payoff[rows, first, second], payoff[rows, first, first], payoff[rows, second, first])
+        return np.sort(np.where(kept, first, second), axis=-1)
 
 
 def _fittest(fitness: Floats, number: int) -> Ints:
