@@ -34,6 +34,7 @@ from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.specs import Range
 from coebl.learners.base import Kind, Learner, Nonnegative, Plays, Positive, Seat
+from coebl.learners.parts import draw_integers
 
 __all__ = ["Pairs", "Search"]
 
@@ -121,11 +122,6 @@ def _first_genomes(seat: Seat, count: int, bits: int) -> Genomes:
     return (seat.random.uniform(count, bits) < 0.5).astype(np.int8)
 
 
-def _draw_integers(seat: Seat, below: int, *shape: int) -> Ints:
-    """Draw uniform integers from 0 .. below - 1: (runs, *shape)."""
-    return (seat.random.uniform(*shape) * below).astype(np.int64)
-
-
 def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
     """Flip every bit of genomes, (runs, count, bits), independently with probability chi / bits, in place.
 
@@ -202,7 +198,7 @@ class RlsPd(_Dominance):
     def vary(self) -> tuple[Genomes, Genomes]:
         bits = self.seat.actions
         both = np.concatenate([self.x[:, 0], self.y[:, 0]], axis=1)  # (runs, n + m)
-        both[self.seat.at(_draw_integers(self.seat, both.shape[1]))] ^= 1
+        both[self.seat.at(draw_integers(self.seat, both.shape[1]))] ^= 1
         return both[:, None, :bits], both[:, None, bits:]
 
 
@@ -305,7 +301,7 @@ class Pdcoea(Search):
         self.Q = _first_genomes(seat, self.population, seat.opponent_actions)  # (runs, population, m)
 
     def ask(self) -> Pairs:
-        index = _draw_integers(self.seat, self.population, 4 * self.population)
+        index = draw_integers(self.seat, self.population, 4 * self.population)
         i1, i2, j1, j2 = np.split(index, 4, axis=1)
         self.first, self.second = np.stack([i1, j1], axis=1), np.stack([i2, j2], axis=1)  # (runs, 2, population)
         i, j = np.concatenate([i1, i1, i2], axis=1), np.concatenate([j2, j1, j1], axis=1)

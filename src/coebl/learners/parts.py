@@ -182,6 +182,11 @@ def normalised(weights: Floats) -> Floats:
     return policy
 
 
+def draw_integers(seat: Seat, below: int, *shape: int) -> Ints:
+    """Draw uniform integers from 0 .. below - 1: (runs, *shape)."""
+    return (seat.random.uniform(*shape) * below).astype(np.int64)
+
+
 def pure(seat: Seat, action: Ints) -> Floats:
     """Return policies that play one action per run: (runs, m) from (runs,)."""
     policy = seat.zeros(seat.actions)

@@ -21,6 +21,7 @@ from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.base import PositiveShare, Seat
 from coebl.learners.evolution.breeding import Generation, Judge
+from coebl.learners.parts import draw_integers
 from coebl.search import dominates
 
 Judged = Annotated[Judge, "the matrices by which fitness is measured"]
@@ -144,10 +145,8 @@ def _fittest(fitness: Floats, number: int) -> Ints:
 
 def _drawn(generation: Generation, k: int) -> Ints:
     """Draw the indices of k new individuals for each place, independently: (runs, size, k)."""
-    uniform = generation.breeder.seat.random.uniform(generation.size, k)
     young = generation.young
-    drawn: Ints = (uniform * len(young)).astype(np.int64) + young[0]
-    return drawn
+    return young[0] + draw_integers(generation.breeder.seat, len(young), generation.size, k)
 
 
 @dataclass(frozen=True)
@@ -192,8 +191,7 @@ class Pool(Population):
         if self.play == "mean":
             new = policies[:, 0] if self.size == 1 else policies.mean(axis=1)
         else:
-            drawn = (seat.random.uniform() * self.size).astype(np.int64)
-            new = policies[seat.at(drawn)]
+            new = policies[seat.at(draw_integers(seat, self.size))]
         return renewed(before, new, self.turnover)
 
 
