@@ -310,8 +310,7 @@ class Pdcoea(Search):
     def tell(self, values: Floats) -> None:
         kept = dominates(*np.split(values, 3, axis=1))  # (runs, population)
         chosen = np.where(kept[:, None], self.first, self.second)
-        run = self.seat.arange(self.seat.runs)[:, None]
-        self.P, self.Q = self.P[run, chosen[:, 0]], self.Q[run, chosen[:, 1]]
+        self.P, self.Q = self.P[self.seat.at(chosen[:, 0])], self.Q[self.seat.at(chosen[:, 1])]
         mutate(self.seat, self.P, self.chi)
         mutate(self.seat, self.Q, self.chi)
 

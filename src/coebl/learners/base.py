@@ -167,8 +167,11 @@ class Seat:
         return numbers
 
     def at(self, *actions: Ints) -> tuple[Ints, ...]:
-        """Return the index of one entry per run, `score[seat.at(action)]`, from (runs,) actions for each later axis."""
-        return (self._every_run, *actions)
+        """Return the index of one entry per run, `score[seat.at(action)]`, from (runs,) actions for each later axis.
+
+        Actions of shape (runs, k) give the index of k entries per run.
+        """
+        return (self._every_run[:, *[None] * (actions[0].ndim - 1)], *actions)
 
     @cached_property
     def _every_run(self) -> Ints:

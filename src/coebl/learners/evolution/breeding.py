@@ -164,6 +164,6 @@ class Generation(NamedTuple):
                 return None
             if old.shape[1] == new.shape[1] == index.shape[1] == 1:  # the paper's case: faster than by index
                 return np.where(index.reshape((-1, *(1,) * (old.ndim - 1))) == 1, new, old)
-            return np.concatenate([old, new], axis=1)[seat.arange(seat.runs)[:, None], index]
+            return np.concatenate([old, new], axis=1)[seat.at(index)]
 
         return Individuals(*map(chosen, self.parents, self.new))

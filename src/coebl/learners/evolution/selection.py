@@ -98,9 +98,8 @@ class Tournament(Selection):
 
     def __call__(self, generation: Generation) -> Ints:
         drawn = _drawn(generation, self.k)  # (runs, size, k)
-        rows = generation.breeder.seat.arange(drawn.shape[0])
-        drawn_fitness = generation.fitness(self.judge)[rows[:, None, None], drawn]
-        best = drawn_fitness.argmax(axis=-1)[:, :, None]
+        fitness = generation.fitness(self.judge)[generation.breeder.seat.at(drawn)]
+        best = fitness.argmax(axis=-1)[:, :, None]
         return np.sort(np.take_along_axis(drawn, best, axis=-1)[:, :, 0], axis=-1)
 
 
@@ -129,9 +128,8 @@ class Dominance(Selection):
         against = seat.einsum("rpi,rij->rpj", policies, judging)
         payoff = seat.einsum("rpj,rqj->rpq", against, opponents)  # to policy p against strategy q
         drawn = _drawn(generation, 2)
-        rows = seat.arange(drawn.shape[0])[:, None]
         first, second = drawn[:, :, 0], drawn[:, :, 1]
-        kept = dominates(payoff[rows, first, second], payoff[rows, first, first], payoff[rows, second, first])
+        kept = dominates(*(payoff[seat.at(*pair)] for pair in ((first, second), (first, first), (second, first))))
         return np.sort(np.where(kept, first, second), axis=-1)
 
 
