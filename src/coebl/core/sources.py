@@ -94,28 +94,31 @@ def _byte_code(code: type | FunctionType) -> str:
     lines: list[str] = []
     constants: dict[str, str] = {}
     assigned: set[str] = set()
-    things: list[Any] = [code]
-    for thing in things:
-        if isinstance(thing, type):
-            things += (base for base in thing.__bases__ if base.__module__ == code.__module__ and base not in things)
-            members = ((name, value) for name, value in vars(thing).items() if not name.startswith("__"))
-            plain = {name: value for name, value in members if isinstance(value, _CONSTANTS)}
-            constants |= {name: f"{thing.__qualname__}.{name} = {value!r}" for name, value in plain.items()}
-        lines.append(f"{code.__module__}.{thing.__qualname__}")
-        for name, member in sorted(vars(thing).items()) if isinstance(thing, type) else [("", thing)]:
+    parts: list[Any] = [code]  # grows while it is read
+    for part in parts:
+        members = [("", part)]
+        if isinstance(part, type):
+            parts += (base for base in part.__bases__ if base.__module__ == code.__module__ and base not in parts)
+            members = sorted(vars(part).items())
+            plain = {name: value for name, value in members if isinstance(value, _CONSTANTS) and name[:2] != "__"}
+            constants |= {name: f"{part.__qualname__}.{name} = {value!r}" for name, value in plain.items()}
+        lines.append(f"{code.__module__}.{part.__qualname__}")
+        for name, member in members:
             function = getattr(member, "__func__", getattr(member, "fget", member))  # of class methods and properties
             if not isinstance(function, FunctionType):
                 continue
-            for part in _codes(function.__code__):
-                values = (sorted(map(repr, one)) if isinstance(one, frozenset) else one for one in part.co_consts)
-                plain_values = [one for one in values if not inspect.iscode(one)]
-                lines.append(f"{name} {part.co_code.hex()} {part.co_names} {plain_values}")
-                stores = (one for one in dis.get_instructions(part) if one.opname in ("STORE_GLOBAL", "STORE_ATTR"))
-                assigned |= {one.argval for one in stores}
+            for inner in _codes(function.__code__):
+                values = [
+                    sorted(map(repr, value)) if isinstance(value, frozenset) else value for value in inner.co_consts
+                ]
+                plain_values = [value for value in values if not inspect.iscode(value)]
+                lines.append(f"{name} {inner.co_code.hex()} {inner.co_names} {plain_values}")
+                stored = ("STORE_GLOBAL", "STORE_ATTR")
+                assigned |= {step.argval for step in dis.get_instructions(inner) if step.opname in stored}
             for named in sorted(_global_names(function.__code__) & function.__globals__.keys()):
                 value = function.__globals__[named]
                 if isinstance(value, _CONSTANTS):
                     constants[named] = f"{named} = {value!r}"
                 elif isinstance(value, (type, FunctionType)) and value.__module__ == code.__module__:
-                    things += [value] * (value not in things)
+                    parts += [value] * (value not in parts)
     return "\n".join([*lines, *(constants[name] for name in sorted(constants) if name not in assigned)])
