@@ -156,7 +156,7 @@ def _seeds(first: int, count: int) -> range:
 
 def _learners(row: str | None, column: str | None, players: str | None) -> list[str]:
     """Return the learners of the seats, from --row and --column or from --players."""
-    opt.reject_both("--players", "--row or --column", both=players is not None and (row or column) is not None)
+    opt.at_most_one({"--players": players, "--row or --column": row or column})
     if players is not None:
         return split_specs(players)
     if row is None or column is None:

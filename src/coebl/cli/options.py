@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any
@@ -118,15 +118,16 @@ Change = Annotated[
 Claims = Annotated[list[str] | None, repeatable("ID", "claim")]
 
 
-def reject_both(first: str, second: str, *, both: bool) -> None:
-    """Reject two options that exclude each other, if both are given."""
-    if both:
-        raise InputError(f"{first} and {second} are both given; accepted: one of them.")
+def at_most_one(options: Mapping[str, object]) -> None:
+    """Reject options that exclude each other, if several are given."""
+    given = [name for name, value in options.items() if value is not None and value is not False]
+    if len(given) > 1:
+        raise InputError(f"{given[0]} and {given[1]} are both given; accepted: one of them.")
 
 
 def seats(row: list[str] | None, column: list[str] | None, players: str | None) -> list[list[str] | None]:
     """Return the learners to select matches by, seat by seat, from --row and --column or from --players."""
-    reject_both("--players", "--row or --column", both=players is not None and (row or column) is not None)
+    at_most_one({"--players": players, "--row or --column": row or column})
     if players is None:
         return [row, column]
     if len(specs := split_specs(players)) < 2:

@@ -284,7 +284,7 @@ def claims_command(
       coebl claims reproduction --set c=1
       coebl claims reproduction --json
     """
-    opt.reject_both("--json", "--markdown", both=as_json and as_markdown)
+    opt.at_most_one({"--json": as_json, "--markdown": as_markdown})
     paper, results = _paper_and_results(folder, change)
     verdicts = paper.judge(results, claim or None)
     if as_json:

@@ -183,12 +183,12 @@ def results_command(
       coebl results results --game rps --row ucb --round 100
       coebl results results --metric exploitability --latex
     """
+    opt.at_most_one({"--latex": as_latex, "--csv": as_csv, "--json": as_json})
     found = study.Results(folder)
     rows = found.summary(metric, round_, game, opt.seats(row, column, players))
     if not rows:
         raise InputError(found.why_empty())
     selected = any((metric, game, row, column, players, round_))
-    opt.reject_both("--latex", "--csv" if as_csv else "--json", both=as_latex and (as_csv or as_json))
     if as_latex:
         print(latex.latex_tables(rows, naming.known_to(found)), end="")
         return
@@ -218,7 +218,6 @@ def results_command(
 
 def _print_plain(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], as_csv: bool, as_json: bool) -> bool:
     """Print rows as CSV or JSON if an option asks for it; return true if they were printed."""
-    opt.reject_both("--csv", "--json", both=as_csv and as_json)
     if as_csv:
         print(csv_text(rows, columns), end="")
     elif as_json:
@@ -322,6 +321,7 @@ def compare_command(
       coebl compare results ucb coebl:c=2 --metric tv --game rps
       coebl compare results ucb exp3 --margin 5 --json
     """
+    opt.at_most_one({"--csv": as_csv, "--json": as_json})
     if margin is not None and not 0 < margin < inf:
         raise InputError(f"--margin is {margin:g}; accepted: a number above 0.")
     found = study.Results(folder)
