@@ -38,6 +38,12 @@ def test_a_game_shows_its_payoffs_an_equilibrium_and_its_value():
     assert "230,126,34" in styles[2]
 
 
+def test_an_interval_is_cut_at_the_bounds_of_its_metric():
+    result = simulate("diagonal:2", "ucb", "coebl:c=2", rounds=600, seeds=10, metrics=["tv"], record="last")
+    assert mean_interval(result.final("tv")).low < 0
+    assert next(row for row in texts(shown(result), "tr") if row.startswith("TV")) == "TV distance0.100.00 to 0.33"
+
+
 def test_a_value_that_differs_from_zero_by_rounding_is_zero():
     assert "value 0;" in texts(shown(Game([[0.1, -0.3], [-0.3, 0.9]])), "p")[0]
     assert "value 0;" in texts(shown(parse_game("blotto")), "p")[0]

@@ -161,12 +161,14 @@ def render_result(result: Result) -> str:
     from coebl.naming import known_of, metric_words
 
     known = known_of([], result.classes.values())
+    least, most = result.match.game.ranges[0]
     rows = []
     for name in result.metrics:
         values = result.final(name)
         if np.isfinite(values).all():
             estimate = mean_interval(values)
-            mean, low, high = in_interval(estimate.mean, estimate.low, estimate.high)
+            ends = result.classes[name].within_bounds(estimate.low, estimate.high, most - least)
+            mean, low, high = in_interval(estimate.mean, *ends)
             interval = f"{low} to {high}" if estimate.n > 1 else "none: one seed"
         else:
             mean, interval = "not finite", "none"
