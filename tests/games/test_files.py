@@ -277,6 +277,7 @@ BAD = {
         (HEAD + "{ 0 2 }\n", "payoff has shape (0, 2)"),
         (HEAD + "{ 2 -1 }\n", "line 1 has '-1'; accepted there: an integer"),
         (HEAD + '{ { "a" "b', "accepted there: a string in double quotes"),
+        (HEAD + '{ 1 1 } "a comment\n1 -1', "line 1 has '\"'; accepted there: a string in double quotes"),
         (HEAD + '{ { "a\\"', "accepted there: a string in double quotes"),
         (HEAD + '{ 1 1 }\n{ { "o" 1 -1 } }\n2', "line 3 has '2'; accepted there: an integer from 0 to 1"),
         (HEAD + '{ 1 2 }\n{ { "o" 1 -1 } }\n1', "the file has 2 payoffs; accepted: 4"),

@@ -242,7 +242,7 @@ def parse_nfg(text: str) -> dict[str, Any]:
         raise InputError(f"the game has {counted(len(players), 'player')}; accepted: two or more.")
     shape, labels = _strategies(tokens, len(players))
     if tokens.peek().startswith('"'):
-        tokens.take()  # a comment
+        tokens.string()  # a comment
     if tokens.peek() == "{":
         outcomes = _outcomes(tokens, len(players))
         entries = [number for _ in tokens.rest() for number in outcomes[tokens.integer(len(outcomes) - 1)]]
