@@ -132,7 +132,7 @@ def differences(sides: pl.DataFrame, learners: Sequence[str], way: Way) -> pl.Da
     ordered = pl.Enum(list(dict.fromkeys(learners)))
     first = sides.with_columns(first=pl.col("learner").cast(ordered, strict=False))
     if way == "head to head":
-        met = first.filter(~pl.col("alone"), pl.col("other").is_not_null())
+        met = first.filter(pl.col("other").is_not_null())
         second = pl.col("opponent").cast(ordered, strict=False)
         pairs = met.with_columns(value=pl.col("value") - pl.col("other"), second=second)
     else:

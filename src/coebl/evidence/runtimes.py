@@ -80,9 +80,9 @@ class Runtimes:
         Args:
             share: from 0 to 1.
         """
-        times = sorted(time for time in self.times if time is not None)
-        wanted = max(1, math.ceil(share * len(self.times) - 1e-9))
-        return times[wanted - 1] if wanted <= len(times) else None
+        times, shares = self.ecdf()
+        reached = times[shares >= share - 1e-9]
+        return int(reached[0]) if len(reached) else None
 
     def ecdf(self) -> tuple[Floats, Floats]:
         """Return the times of the hits, increasing, and the share of runs that have hit by each."""
@@ -164,10 +164,10 @@ def read_runtimes(frame: pl.DataFrame) -> dict[MatchKey, Runtimes]:
     if "hitting_time" not in frame.columns:
         raise InputError("these runs have no hitting_time; accepted: runs with until, such as until=optimum.")
     matches = frame.group_by("game", "players", "noise", "rounds", maintain_order=True).agg(
-        pl.col("hitting_time").fill_null(math.nan)  # of a match without a condition
+        pl.col("hitting_time").fill_nan(None).cast(pl.Int64)
     )
     return {
-        MatchKey(game, tuple(players), noise, rounds): Runtimes.of(times, rounds)
+        MatchKey(game, tuple(players), noise, rounds): Runtimes(tuple(times), rounds)
         for game, players, noise, rounds, times in matches.iter_rows()
     }
 
