@@ -91,14 +91,15 @@ class StatementAim(ABC):
     def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         """Return the checks as a table."""
         return [
-            self.row(game, opponent, result, result.means, self.unit(game))
+            self.row(game, opponent, result, self.unit(game))
             for (game, opponent), result in zip(self.trial.pairs, results, strict=True)
         ]
 
     def row(
-        self, game: str, opponent: str, result: CheckResult, means: Sequence[float] = (), unit: float = 1.0
+        self, game: str, opponent: str, result: CheckResult, unit: float = 1.0, means: Sequence[float] = ()
     ) -> AimRow:
-        """Return a row of the table, with the means of the subject and of the opponent if these are compared."""
+        """Return a row of the table, with the means of the subject and of the opponent if two are compared."""
+        means = means or result.means
         ours, theirs = means if len(means) == 2 else (math.nan, math.nan)
         outcome = self.words.get(result.verdict, MISSING)
         return AimRow(game, opponent, outcome, result.estimate, result.estimate.mean / unit, (ours, theirs))
@@ -207,7 +208,7 @@ class AgainstBestResponse(StatementAim):
         for game, result in zip(self.trial.games, results, strict=True):
             ours, *others = result.means or [math.nan] * (1 + len(self.trial.opponents))
             opponent, least = min(zip(self.trial.opponents, others, strict=True), key=lambda pair: pair[1])
-            rows.append(self.row(game, opponent, result, (ours, least)))
+            rows.append(self.row(game, opponent, result, means=(ours, least)))
         return rows
 
     def counts(self, rows: Sequence[AimRow]) -> dict[str, int]:
@@ -243,8 +244,7 @@ class SingleRuns(AgainstBestResponse):
 
     def rows(self, results: Sequence[CheckResult]) -> list[AimRow]:
         return [
-            self.row(game, self.trial.subject, result, result.means)
-            for game, result in zip(self.trial.games, results, strict=True)
+            self.row(game, self.trial.subject, result) for game, result in zip(self.trial.games, results, strict=True)
         ]
 
     def sentence(self, aim: AimResult) -> str:
