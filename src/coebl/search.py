@@ -117,13 +117,13 @@ class Search(Learner):
         return 0.1 + 0.002 * (actions + opponent_actions)
 
 
-def _first_genomes(seat: Seat, count: int, bits: int) -> Genomes:
-    """Draw uniform genomes: (runs, count, bits)."""
-    return (seat.random.uniform(count, bits) < 0.5).astype(np.int8)
+def draw_genomes(seat: Seat, count: int, bits: int, chance: Floats | float = 0.5) -> Genomes:
+    """Draw genomes, (runs, count, bits), in which each bit is a one with this chance."""
+    return (seat.random.uniform(count, bits) < chance).astype(np.int8)
 
 
-def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
-    """Flip every bit of genomes, (runs, count, bits), independently with probability chi / bits, in place.
+def mutate(seat: Seat, genomes: Genomes, chi: float) -> Genomes:
+    """Flip every bit of genomes, (runs, count, bits), independently with probability chi / bits; return the same array.
 
     Since few bits are flipped, the geometric distances between flipped bits are drawn, over all genomes of a run. The
     probability that too few are drawn to reach the end is below 1e-12.
@@ -131,7 +131,7 @@ def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
     _, count, bits = genomes.shape
     size, rate = count * bits, min(1.0, chi / bits)
     if rate == 0:
-        return
+        return genomes
     expected = size * rate
     draws = min(size, ceil(expected + 8 * sqrt(expected) + 20))
     with np.errstate(divide="ignore"):
@@ -139,6 +139,7 @@ def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
     places = np.minimum(gaps, size).cumsum(axis=1) + np.arange(draws)
     run, number = np.nonzero(places < size)
     genomes.reshape(-1)[run * size + places[run, number].astype(np.int64)] ^= 1
+    return genomes
 
 
 def dominates(with_other_y: Floats, own: Floats, other_x: Floats) -> Booleans:
@@ -153,8 +154,8 @@ class _OnePair(Search):
     """A search that keeps and recommends one pair."""
 
     def start(self, seat: Seat) -> None:
-        self.x = _first_genomes(seat, 1, seat.actions)  # (runs, 1, n)
-        self.y = _first_genomes(seat, 1, seat.opponent_actions)  # (runs, 1, m)
+        self.x = draw_genomes(seat, 1, seat.actions)  # (runs, 1, n)
+        self.y = draw_genomes(seat, 1, seat.opponent_actions)  # (runs, 1, m)
 
     def recommend(self) -> tuple[Floats, Floats]:
         return self.x[:, 0].astype(np.float64), self.y[:, 0].astype(np.float64)
@@ -223,10 +224,7 @@ class OnePlusOneCoea(_Dominance):
     chi: _Chi = 1.0
 
     def vary(self) -> tuple[Genomes, Genomes]:
-        x, y = self.x.copy(), self.y.copy()
-        mutate(self.seat, x, self.chi)
-        mutate(self.seat, y, self.chi)
-        return x, y
+        return mutate(self.seat, self.x.copy(), self.chi), mutate(self.seat, self.y.copy(), self.chi)
 
 
 @dataclass
@@ -253,8 +251,7 @@ class LambdaCoea(_OnePair):
 
     def ask(self) -> tuple[Genomes, Genomes]:
         x, y = np.repeat(self.x, self.mutants, axis=1), np.repeat(self.y, self.mutants, axis=1)
-        self.offspring = x if self.x_moves else y
-        mutate(self.seat, self.offspring, self.chi)
+        self.offspring = mutate(self.seat, x if self.x_moves else y, self.chi)
         return x, y
 
     def tell(self, values: Floats) -> None:
@@ -297,8 +294,8 @@ class Pdcoea(Search):
     chi: _Chi = 0.3
 
     def start(self, seat: Seat) -> None:
-        self.P = _first_genomes(seat, self.population, seat.actions)  # (runs, population, n)
-        self.Q = _first_genomes(seat, self.population, seat.opponent_actions)  # (runs, population, m)
+        self.P = draw_genomes(seat, self.population, seat.actions)  # (runs, population, n)
+        self.Q = draw_genomes(seat, self.population, seat.opponent_actions)  # (runs, population, m)
 
     def ask(self) -> Pairs:
         index = draw_integers(self.seat, self.population, 4 * self.population)
@@ -310,9 +307,8 @@ class Pdcoea(Search):
     def tell(self, values: Floats) -> None:
         kept = dominates(*np.split(values, 3, axis=1))  # (runs, population)
         chosen = np.where(kept[:, None], self.first, self.second)
-        self.P, self.Q = self.P[self.seat.at(chosen[:, 0])], self.Q[self.seat.at(chosen[:, 1])]
-        mutate(self.seat, self.P, self.chi)
-        mutate(self.seat, self.Q, self.chi)
+        self.P = mutate(self.seat, self.P[self.seat.at(chosen[:, 0])], self.chi)
+        self.Q = mutate(self.seat, self.Q[self.seat.at(chosen[:, 1])], self.chi)
 
     def recommend(self) -> tuple[Floats, Floats]:
         x, y = ((2 * genomes.sum(axis=1) > self.population).astype(np.float64) for genomes in (self.P, self.Q))
@@ -348,10 +344,9 @@ class Cga(Search):
         self.q = seat.full(0.5, seat.opponent_actions)  # (runs, m)
 
     def ask(self) -> tuple[Genomes, Genomes]:
-        x = (self.seat.random.uniform(2, self.seat.actions) < self.p[:, None]).astype(np.int8)
-        y = (self.seat.random.uniform(2, self.seat.opponent_actions) < self.q[:, None]).astype(np.int8)
-        self.x, self.y = x, y  # (runs, 2, n) and (runs, 2, m)
-        return np.repeat(x, 2, axis=1), np.tile(y, (1, 2, 1))
+        self.x = draw_genomes(self.seat, 2, self.seat.actions, self.p[:, None])  # (runs, 2, n)
+        self.y = draw_genomes(self.seat, 2, self.seat.opponent_actions, self.q[:, None])  # (runs, 2, m)
+        return np.repeat(self.x, 2, axis=1), np.tile(self.y, (1, 2, 1))
 
     def tell(self, values: Floats) -> None:
         payoff = values.reshape(-1, 2, 2)  # (runs, x, y)

@@ -42,9 +42,8 @@ class Thompson(BeliefLearner):
         self.solve = seat.maximin(remember=False)
 
     def policy(self, t: int) -> Floats:
-        seat, posterior = self.seat, self.posterior
-        shape = seat.actions, seat.opponent_actions
-        return self.solve(seat.random.normal(*shape, deviation=posterior.deviation, mean=posterior.mean)).strategy
+        mean, deviation = self.posterior.mean, self.posterior.deviation
+        return self.solve(self.seat.random.normal(*mean.shape[1:], deviation=deviation, mean=mean)).strategy
 
     def observe(self, t: int, seen: Seen) -> None:
         self.posterior.add(seen.action, seen.opponent, seen.reward)
