@@ -44,13 +44,12 @@ from typing import Annotated, ClassVar, Literal, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coebl.backend import CPU, Backend
+from coebl.backend import CPU, Backend, Solver, Ties
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.registry import Component
 from coebl.core.specs import Range
 from coebl.games.spaces import Bits, Space
-from coebl.solver import BatchSolution
 
 _Value = TypeVar("_Value")
 
@@ -208,7 +207,7 @@ class Seat:
         many_ties: bool = False,
         number: int = 1,
         remember: bool = True,
-    ) -> Callable[[Floats], BatchSolution]:
+    ) -> Solver:
         """Return a maximin solver of (runs, actions, opponent_actions) matrices, which starts from its last solution.
 
         Args:
@@ -219,8 +218,7 @@ class Seat:
             remember: False if successive matrices are unrelated; this is faster and takes less memory.
         """
         shape = self.runs * number, self.actions, self.opponent_actions
-        preference: Literal["first"] | Callable[[], Floats]
-        preference = partial(self.tie_weights, number) if ties == "random" else "first"
+        preference: Ties = partial(self.tie_weights, number) if ties == "random" else "first"
         return self.backend.maximin(shape, preference, many_ties, number, remember)
 
     def tie_weights(self, number: int) -> Floats:
@@ -354,8 +352,8 @@ class Learner(Component):
     def cost(self, actions: int, opponent_actions: int) -> float:
         """Return the approximate microseconds per round and run in a large batch, by actions and opponent_actions."""
         pairs = actions * opponent_actions
-        usual = self.round_cost + self.action_cost * actions
-        return usual + self.pair_cost * pairs + self.solve_cost * pow(pairs, 1.25)
+        usual = self.round_cost + self.action_cost * actions + self.pair_cost * pairs
+        return usual + self.solve_cost * pow(pairs, 1.25)
 
 
 class Responder(Learner):
