@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import cycle
@@ -42,12 +42,14 @@ class LearnerWords:
     parameters: Mapping[str, str] = field(default_factory=dict)  # all parameters, with their values as in a spec
 
 
+_UNTITLED = LearnerWords("")
+
+
 @dataclass(frozen=True)
 class MetricWords:
     """The description of a metric."""
 
     __pydantic_config__: ClassVar = _STORED
-    known: ClassVar[bool] = True
 
     title: str
     definition: str = ""
@@ -60,20 +62,13 @@ class MetricWords:
 
     @property
     def in_a_sentence(self) -> str:
-        """The title inside a sentence: in lower case, unless it is an abbreviation or a bare name.
+        """The title inside a sentence: in lower case, unless it is an abbreviation.
 
         >>> [MetricWords(title).in_a_sentence for title in ("Pseudo-regret", "KL divergence", "NashConv")]
         ['pseudo-regret', 'KL divergence', 'NashConv']
         """
-        first_word = self.title.partition(" ")[0]
-        keep = first_word[1:] != first_word[1:].lower() or not self.known
-        return self.title if keep else self.title[:1].lower() + self.title[1:]
-
-
-class UnknownMetric(MetricWords):
-    """The description of a metric that is known by its name only."""
-
-    known = False
+        rest = self.title.partition(" ")[0][1:]  # of the first word
+        return self.title[:1].lower() + self.title[1:] if rest == rest.lower() else self.title
 
 
 @dataclass(frozen=True)
@@ -148,7 +143,7 @@ def describe_metric(metric: Any) -> MetricWords:
 def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:
     """Return the description of a learner: from its results, else from its registered class, else an empty one."""
     entry = LEARNERS.registered(spec)
-    words = known.learners.get(spec, LearnerWords(""))
+    words = known.learners.get(spec, _UNTITLED)
     if entry is None or words.title:
         return words
     return replace(words if spec in known.learners else describe_learner(entry.factory), title=entry.title)
@@ -163,7 +158,7 @@ def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING
     'COEBL, c = 8'
     """
     words = learner_words(spec, known)
-    return _with_parameters(words.title, _parameters(LEARNERS, spec, shown, words)) if words.title else spec
+    return _with_parameters(words.title, _Settings.of(LEARNERS, spec, words).text(shown)) if words.title else spec
 
 
 def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
@@ -185,33 +180,35 @@ def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     >>> spelled_out(["coebl", "coebl:c=2", "ucb"])
     {'coebl': 'coebl:c=8', 'coebl:c=2': 'coebl:c=2', 'ucb': 'ucb'}
     """
-    specs = list(specs)
+    found = {spec: _Settings.of(LEARNERS, spec, learner_words(spec, known)) for spec in specs}
     shown: dict[str, set[str]] = {}  # by name
-    for spec in specs:
-        match, parts = LEARNERS.known(spec), split_spec(spec)
-        shown.setdefault(parts.name, set()).update(match[1] if match else parts.arguments)
-    written = {}
-    for spec in specs:
-        name = split_spec(spec).name
-        parameters = _parameters(LEARNERS, spec, shown[name], learner_words(spec, known))
-        written[spec] = f"{name}:{parameters}" if parameters else name
-    return written
+    for spec, settings in found.items():
+        shown.setdefault(split_spec(spec).name, set()).update(settings.given)
+    names = {spec: split_spec(spec).name for spec in found}
+    return {spec: ":".join(filter(None, [name, found[spec].text(shown[name])])) for spec, name in names.items()}
 
 
-def _parameters(
-    registry: Registry[Any], spec: str, shown: Collection[str] = (), words: LearnerWords | None = None
-) -> str:
-    """Return the parameters that a spec sets and those to be shown; `words` has the defaults of a custom learner."""
-    if match := registry.known(spec):
-        entry, given = match
-        values = {name: value for name, value in entry.defaults.items() if name in shown} | given
-        written = {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
-    elif words is None or not words.parameters:
-        return split_spec(spec).parameters
-    else:
-        written = split_spec(spec).arguments
-        written |= {name: text for name, text in words.parameters.items() if name in shown and name not in written}
-    return ",".join(f"{name}={text}" for name, text in written.items())
+class _Settings(NamedTuple):
+    """The parameters of a spec, with their values as strings."""
+
+    spec: str
+    given: Collection[str]  # the parameters that the spec sets
+    values: dict[str, str]  # of all parameters, as far as they are known
+
+    @classmethod
+    def of(cls, registry: Registry[Any], spec: str, words: LearnerWords = _UNTITLED) -> _Settings:
+        """Return the parameters of a spec; if it is not registered here, those in `words` and in the spec."""
+        if match := registry.known(spec):
+            entry, given = match
+            values = entry.defaults | given
+            return cls(spec, given, {p.name: p.write(values[p.name]) for p in entry.parameters})
+        arguments = split_spec(spec).arguments
+        return cls(spec, arguments, {**words.parameters, **arguments})
+
+    def text(self, shown: Collection[str] = ()) -> str:
+        """Return the parameters that the spec sets and those to be shown."""
+        chosen = (f"{name}={text}" for name, text in self.values.items() if name in self.given or name in shown)
+        return ",".join(chosen) or split_spec(self.spec).parameters
 
 
 class Sweep(NamedTuple):
@@ -233,32 +230,24 @@ def find_sweeps(specs: Iterable[str], known: Known = NOTHING) -> list[Sweep]:
     >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,selection=none"])
     [Sweep(learner='coebl', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
     """
-    by_name: dict[str, dict[str, dict[str, Hashable]]] = {}
+    by_name: dict[str, dict[str, dict[str, float | str]]] = {}
     for spec in dict.fromkeys(specs):
-        by_name.setdefault(split_spec(spec).name, {})[spec] = _arguments(spec, known)
+        values = _Settings.of(LEARNERS, spec, learner_words(spec, known)).values
+        by_name.setdefault(split_spec(spec).name, {})[spec] = {key: _number(text) for key, text in values.items()}
     sweeps = [_longest(name, members) for name, members in by_name.items()]
     return [sweep for sweep in sweeps if len(sweep.values) > 1]
 
 
-def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep:
+def _longest(name: str, members: dict[str, dict[str, float | str]]) -> Sweep:
     """Return the sweep that includes the most of these settings of a learner."""
-    groups: dict[tuple[str, frozenset[tuple[str, Hashable]]], dict[str, float]] = {}
+    groups: dict[tuple[str, frozenset[tuple[str, float | str]]], dict[str, float]] = {}
     for spec, arguments in members.items():
         for parameter, value in arguments.items():
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if isinstance(value, float):
                 others = frozenset((key, other) for key, other in arguments.items() if key != parameter)
-                groups.setdefault((parameter, others), {})[spec] = float(value)
+                groups.setdefault((parameter, others), {})[spec] = value
     (parameter, _), values = max(groups.items(), key=lambda group: len(group[1]), default=(("", None), {}))
     return Sweep(name, parameter, dict(sorted(values.items(), key=lambda item: item[1])))
-
-
-def _arguments(spec: str, known: Known) -> dict[str, Hashable]:
-    """Return all parameters of a learner; if it is not registered here, those in the results or in the spec."""
-    if match := LEARNERS.known(spec):
-        entry, arguments = match
-        return entry.defaults | arguments
-    written = {**learner_words(spec, known).parameters, **split_spec(spec).arguments}
-    return {key: _number(text) for key, text in written.items()}
 
 
 def _number(text: str) -> float | str:
@@ -278,7 +267,7 @@ def game_title(spec: str) -> str:
     'Diagonal, n = 4'
     """
     entry = GAMES.registered(spec)
-    return spec if entry is None else _with_parameters(entry.title, _parameters(GAMES, spec))
+    return spec if entry is None else _with_parameters(entry.title, _Settings.of(GAMES, spec).text())
 
 
 def game_titles(specs: Iterable[str]) -> list[str]:
@@ -317,7 +306,7 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
     ('TV distance', 'my own')
     """
     metric = registered_metric(name)
-    words = UnknownMetric("") if metric is None else describe_metric(metric)
+    words = MetricWords("") if metric is None else describe_metric(metric)
     if stored := known.metrics.get(name):  # older cells do not store `signed` and `in_payoffs`
         signed, in_payoffs = stored.signed or words.signed, stored.in_payoffs or words.in_payoffs
         words = replace(stored, signed=signed, in_payoffs=in_payoffs)
@@ -397,15 +386,18 @@ def lighter(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(channel + (255 - channel) * share):02X}" for channel in channels)
 
 
+# The palette; then its colours with the dashes of the others, those that no built-in learner declares first.
+_SLOTS = [Look(*look) for look in PALETTE] + [
+    Look(PALETTE[place][0], PALETTE[(place + step) % len(PALETTE)][1])
+    for part in (range(FIRST_FREE, len(PALETTE)), range(FIRST_FREE))
+    for step in range(1, len(PALETTE))
+    for place in part
+]
+
+
 def slot_look(slot: int) -> Look:
-    """Return the look of a slot. Beyond the palette, colours repeat with other dashes, free colours first."""
-    if slot < len(PALETTE):
-        return Look(*PALETTE[slot])
-    free = len(PALETTE) - FIRST_FREE
-    part, place = divmod(slot - len(PALETTE), free * (len(PALETTE) - 1))
-    again, place = divmod(place, free)
-    first = (FIRST_FREE + free * part + place) % len(PALETTE)
-    return Look(PALETTE[first][0], PALETTE[(first + 1 + again) % len(PALETTE)][1])
+    """Return the look of a slot, without a symbol."""
+    return _SLOTS[slot % len(_SLOTS)]
 
 
 def learner_style(spec: str, known: Known = NOTHING) -> Style:
@@ -438,8 +430,8 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
     many = len({slots.get(split_spec(spec).name) for spec in plainest or specs}) > len(PALETTE)
     found: dict[str, Look] = {}
     for slot, members in sorted(by_slot.items()):
-        rank = {spec: place for place, spec in enumerate(dict.fromkeys([*plainest, *members]))}
-        symbols = dict(zip(sorted(members, key=rank.__getitem__), cycle(SYMBOLS), strict=False))
+        ranked = [spec for spec in dict.fromkeys([*plainest, *members]) if spec in members]
+        symbols = dict(zip(ranked, cycle(SYMBOLS), strict=False))
         for spec in members:
             look = slot_look(slot)._replace(symbol=symbols[spec])
             is_grey = many and slot >= len(PALETTE) and LEARNERS.registered(spec) is not None

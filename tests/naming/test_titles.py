@@ -65,7 +65,6 @@ def test_a_file_is_not_run_to_name_what_is_in_it(tmp_path, monkeypatch):
 def test_metrics():
     for name in METRICS.names:
         words = metric_words(name)
-        assert words.known
         assert words.title != name
         assert words.definition
         assert metric_label(name).split("\n")[0] == words.in_a_sentence
@@ -75,7 +74,7 @@ def test_metrics():
 
 def test_an_unregistered_metric_has_its_name_as_title():
     words = metric_words("My_own")
-    assert (words.title, words.in_a_sentence, words.definition, words.known) == ("My own", "My own", "", False)
+    assert (words.title, words.in_a_sentence, words.definition) == ("My own", "my own", "")
 
 
 def test_a_custom_entry_has_its_title(monkeypatch):

@@ -74,7 +74,7 @@ def test_learners_and_metrics_have_the_titles_that_cells_store():
     assert found["mine.py:Mine"].colour == found["mine.py:Mine:c=2"].colour == PALETTE[6][0]
     assert found["yours.py:Yours"].colour == PALETTE[FIRST_FREE][0]
     words = naming.metric_words("surprise", known)
-    assert (words.title, words.formula, words.cumulative, words.known) == ("Surprise", "$s$", True, True)
+    assert (words.title, words.formula, words.cumulative) == ("Surprise", "$s$", True)
 
 
 def test_plots_use_the_titles_and_colours_that_cells_store():

@@ -141,8 +141,7 @@ def sweep_entry(sweep: Sweep, known: Known) -> dict[str, str]:
 def metric_entry(name: str, words: MetricWords) -> dict[str, Any]:
     """Return a metric for the script; a metric that is not cumulative is a distance, which has its own figure."""
     meaning = words.meaning.replace(f"; {name}:2 for seat 2", "")
-    distance = words.known and not words.cumulative
-    return vars(words) | {"name": name, "meaning": meaning, "distance": distance}
+    return vars(words) | {"name": name, "meaning": meaning, "distance": not words.cumulative}
 
 
 def short(numbers: Iterable[float], digits: int = DIGITS) -> list[float | int | None]:
