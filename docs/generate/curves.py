@@ -20,7 +20,6 @@ from matplotlib.figure import Figure
 
 from coebl import simulate
 from coebl.core.errors import InputError
-from coebl.core.modules import require
 from coebl.games import Game, parse_game, parse_matrix
 from coebl.learners import Responder, parse_learner
 from coebl.metrics import metric_class
@@ -43,6 +42,7 @@ OF_GENOMES = ("pbil", "gene-lr", "umda")  # drawn on games of genomes
 GENERAL_SUM = ("chicken", "shapley", "cournot")
 OF_GENERAL_SUM = ("exp3", "hart-mas-colell", "ucb")  # drawn on games that are not zero-sum
 
+_REPLAY = ("replay.html", "replay_body.html", "replay.css", "replay.js", "theme.js")  # the assets of a replay
 _KEPT = ROOT / "build" / "curves"
 
 
@@ -91,14 +91,14 @@ def policy_replay(game: str, learner: str, up: str) -> str:
         assert policy  # which allows no script of another file
         path.write_text(page.replace(vega(), "").replace(policy[0], ""), "utf-8")
 
-    made_of = inspect.getsource(replay) + "".join(map(read_asset, replay.ASSETS))
+    made_of = inspect.getsource(replay) + "".join(map(read_asset, _REPLAY))
     page = kept_as("html", f"replay {game} {learner} {made_of}", written).decode()
     return page.replace("<script></script>", f'<script src="{up}/assets/vega.js"></script>')
 
 
 def vega() -> str:
     """Return the script of Vega and Vega-Lite."""
-    return vega_script(require("vl_convert"))
+    return vega_script()
 
 
 def tutorial_picture(page: str) -> bytes:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coebl import simulate
-from coebl.core.modules import require
 from coebl.engine import Match
 from coebl.engine.table import Table
 from coebl.games import parse_matrix
@@ -106,7 +105,7 @@ def round_stepper() -> str:
                 bars.append({"index": index, "action": label, "policy": share, "chosen": action == chosen})
         bred.clear()
     spec = embed(_spec(cells, bars, game.row_labels))
-    return _PAGE.format(library=vega_script(require("vl_convert")), theme=read_asset("theme.js"), spec=spec)
+    return _PAGE.format(library=vega_script(), theme=read_asset("theme.js"), spec=spec)
 
 
 def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple[str, ...]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from coebl.core.errors import InputError
+from coebl.plots import Reference
+from coebl.report import vega_script
 from coebl.report.page import Preset
 from report.browser import MadeUp
 from report.pages import Elements, curves, embedded, page_text
@@ -98,8 +100,9 @@ def test_the_file_is_whole_or_as_before(tmp_path, monkeypatch):
     assert (tmp_path / "page.html").read_text() == "as before"
 
 
-@pytest.mark.parametrize("module", ["jinja2", "markupsafe", "vl_convert"])
+@pytest.mark.parametrize("module", ["jinja2", "vl_convert"])
 def test_missing_packages_are_named(tmp_path, monkeypatch, module):
+    vega_script.cache_clear()
     for loaded in [name for name in sys.modules if name == module or name.startswith(f"{module}.")]:
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, module, None)
@@ -110,8 +113,6 @@ def test_missing_packages_are_named(tmp_path, monkeypatch, module):
 
 def test_a_limit_of_address_space_is_reported_before_it_ends_the_program(tmp_path, monkeypatch):
     import resource
-
-    from coebl.report import vega_script
 
     vega_script.cache_clear()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (6 << 30, resource.RLIM_INFINITY))
@@ -126,5 +127,7 @@ def test_half_a_character_does_not_stop_the_page(tmp_path):
 def test_a_file_of_a_game_is_not_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("raise SystemExit('run')")
-    [game] = embedded(page_text(tmp_path, MadeUp([("mine.py:Game", "ucb", "ucb")])), "data")["games"]
-    assert (game["actions"], game["familyTitle"]) == (None, "mine.py:Game")
+    line = Reference("K t", lambda actions, rounds: actions * rounds)
+    text = page_text(tmp_path, MadeUp([("mine.py:Game", "ucb", "ucb")]), reference=line)
+    [game] = embedded(text, "data")["games"]
+    assert (game["reference"], game["familyTitle"]) == (None, "mine.py:Game")

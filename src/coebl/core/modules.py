@@ -18,7 +18,7 @@ from coebl.core.files import read_whole
 
 _EXTRAS = {  # the optional packages that each extra installs
     "study": ("pyarrow", "pandas", "polars", "threadpoolctl", "filelock", "pebble"),
-    "report": ("matplotlib", "vl_convert", "jinja2", "markupsafe"),
+    "report": ("matplotlib", "vl_convert", "jinja2"),
     "dask": ("distributed",),
     "cuda": ("cupy",),
     "interchange": ("nashpy", "pygambit", "pyspiel", "quantecon"),

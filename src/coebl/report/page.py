@@ -1,7 +1,7 @@
 """The page: the results of a study as one HTML file that needs no network, with interactive figures.
 
-The content of results is data, never markup: Jinja2 escapes what becomes HTML, `embed` what becomes JSON, and the
-script writes text nodes only. A content security policy in the page forbids every connection.
+The content of results is data, never markup: Jinja escapes what becomes HTML, `embed` what becomes JSON, and the script
+writes text nodes only. A content security policy in the page forbids every connection.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.files import write_whole
-from coebl.core.modules import require
-from coebl.core.text import counted, duration, finite, natural
+from coebl.core.text import counted, duration, natural
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.judge import Verdict, outcome_word
-from coebl.metrics import METRICS, registered_metric
+from coebl.metrics import registered_metric
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
-from coebl.report import embed, read_asset, vega_script
+from coebl.report import embed, render, vega_script
 from coebl.report.content import Presentation, read_content
 from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section, times_section
 from coebl.report.legend import Preset, learner_colours, unbroken
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Presentation", "Preset", "Reference", "write_page"]
-
-_SCRIPTS = ("tools.js", "state.js", "charts.js", "figures.js", "tables.js", "replay.js", "page.js")
 
 
 def write_page(
@@ -61,8 +58,7 @@ def write_page(
         left_out: the part that was not run, for a banner.
         whole: the command that runs everything.
     """
-    jinja2, markup = require("jinja2"), require("markupsafe").Markup
-    library = vega_script(require("vl_convert"))
+    library = vega_script()
     store, metrics = results.store, results.metrics
     in_figures = [metric for metric in _ordered(metrics, show.first) if metric not in (HittingTime.name, Hit.name)]
     content = read_content(results, in_figures, show)
@@ -83,42 +79,41 @@ def write_page(
         "until": results.condition(),
         "switches": dict(show.switches),
     }
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    environment.filters |= {
-        "metric": lambda name: metric_words(str(name), content.known).in_a_sentence,
-        "unbroken": unbroken,
-        "counts": _counts,
-        "outcome": outcome_word,
+    values = {
+        "show": show,
+        "name": store.name,
+        "study_file": store.text(),
+        "answer": finding(show.answer, outcomes_of(show.headline, verdicts)).split("\n"),
+        "scores": scores(show, verdicts),
+        "left_out": left_out,
+        "whole": whole,
+        "notices": [*results.notices(), *failures, *content.notices],
+        "settings": _settings(results, (metric_words(name, content.known).title for name in metrics)),
+        "commands": _commands(store.log.runs(), command),
+        "claims": verdict_grid(verdicts, variants, content.titles),
+        "sections": sections,
+        "content": content,
+        "maps": maps,
+        "replays": replays,
+        "plain_tables": plain_tables(content),
+        "colours": learner_colours(content.learners),
+        "library": library,
+        "data": embed(data),
+        "blocks": map(embed, content.matches),
     }
-    html = environment.from_string(read_asset("page.html")).render(
-        show=show,
-        name=store.name,
-        study_file=store.text(),
-        answer=finding(show.answer, outcomes_of(show.headline, verdicts)).split("\n"),
-        scores=scores(show, verdicts),
-        left_out=left_out,
-        whole=whole,
-        notices=[*results.notices(), *failures, *content.notices],
-        settings=_settings(results, (metric_words(name, content.known).title for name in metrics)),
-        commands=_commands(store.log.runs(), command),
-        claims=verdict_grid(verdicts, variants, content.titles),
-        sections=sections,
-        content=content,
-        maps=maps,
-        replay=markup(read_asset("replay_body.html")) if replays else "",
-        plain_tables=plain_tables(content),
-        css=markup(read_asset("page.css") + "\n" + read_asset("replay.css") + learner_colours(content.learners)),
-        script=markup('"use strict";\n(() => {\n' + "\n".join(map(read_asset, _SCRIPTS)) + "})();\n"),
-        library=markup(library),
-        data=markup(embed(finite(data))),
-        blocks=[markup(embed(matches)) for matches in content.matches],
+    html = render(
+        "page.html",
+        values,
+        metric=lambda name: metric_words(name, content.known).in_a_sentence,
+        unbroken=unbroken,
+        counts=_counts,
+        outcome=outcome_word,
     )
-    return write_whole(path, str(html), within=store.folder)
+    return write_whole(path, html, within=store.folder)
 
 
 def _ordered(metrics: Sequence[str], first: Sequence[str]) -> list[str]:
     """Return the metrics of a study in the order of the page: those in `first`, the library's, then custom ones."""
-    metrics = metrics or METRICS.names
     known = [metric for metric in metrics if registered_metric(metric)]
     return list(dict.fromkeys([*(metric for metric in first if metric in metrics), *known, *metrics]))
 

@@ -13,22 +13,15 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import printable
 from coebl.core.files import write_whole
-from coebl.core.modules import require
-from coebl.core.text import few_digits, finite, one_line
+from coebl.core.text import few_digits, one_line
 from coebl.engine.policy_paths import PolicyPaths
 from coebl.games import Game
 from coebl.plots.policy_plots import AREA_COLOURS, areas_of, on_triangle, replicator_arrows
-from coebl.report import embed, read_asset, vega_script
+from coebl.report import embed, render, vega_script
 
 if TYPE_CHECKING:
     from coebl.report.content import Content
     from coebl.study import Results
-
-ASSETS = ("replay.html", "replay_body.html", "replay.css", "replay.js", "theme.js")
-_START = """
-drawReplayOf(JSON.parse(document.getElementById("data").textContent))
-  .then(() => { document.documentElement.dataset.drawn = "yes"; });
-"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,20 +85,8 @@ class Replay:
 
     def html(self) -> str:
         """Return the page."""
-        jinja2, markup = require("jinja2"), require("markupsafe").Markup
-        environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-        template = environment.from_string(read_asset("replay.html"))
-        library = vega_script(require("vl_convert"))
-        html: str = template.render(
-            title=_words(self.paths.title, 200),
-            css=markup(read_asset("replay.css")),
-            theme=markup(read_asset("theme.js")),
-            body=markup(read_asset("replay_body.html")),
-            data=markup(embed(finite(self.data()))),
-            library=markup(library),
-            script=markup('"use strict";\n' + read_asset("replay.js") + _START),
-        )
-        return html
+        title = _words(self.paths.title, 200)
+        return render("replay.html", {"title": title, "data": embed(self.data()), "library": vega_script()})
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page, which needs no network, and return its path.
