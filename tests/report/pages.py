@@ -33,8 +33,12 @@ def curves(text: str) -> dict[tuple[str, str, str, str], tuple]:
         for match in embedded(text, f"game-{place}"):
             players = [data["learners"][match[seat]]["spec"] for seat in ("row", "column")]
             for metric, curve in match["curves"].items():
-                key = (game["name"], *players, data["metrics"][int(metric)]["name"])
-                found[key] = (data["rounds"][curve["grid"]], curve["means"], curve["halves"], curve["seeds"])
+                found[game["name"], *players, metric] = (
+                    data["rounds"][curve["grid"]],
+                    curve["means"],
+                    curve["halves"],
+                    curve["seeds"],
+                )
     return found
 
 

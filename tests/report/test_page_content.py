@@ -119,7 +119,6 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
     assert [game["spec"] for game in data["games"]] == ["rps"] * 2 + ["diagonal:n=2"] * 2
     assert [game["familyTitle"] for game in data["games"]] == ["Rock-paper-scissors"] * 2 + ["Diagonal"] * 2
     assert [game["noiseTitle"] for game in data["games"]] == ["bernoulli", "gaussian"] * 2
-    assert [game["actions"] for game in data["games"]] == [[3, 3]] * 2 + [[4, 4]] * 2
     assert data["presets"][0]["learners"] == [["exp3"], ["exp3"], ["uniform"], ["uniform"]], "by game, for all noises"
     assert "not shown" not in " ".join(Elements(text).strings)
     found = curves(text)

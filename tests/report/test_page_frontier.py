@@ -7,7 +7,7 @@ import pytest
 from coebl.evidence.statistics import mean_interval
 from coebl.plots.sweep import LAST
 from coebl.study import Results, Study
-from report.browser import NAMES, MadeUp
+from report.browser import MadeUp
 from report.pages import Elements, embedded, page_text
 
 RATES = ["coebl:c=0", "coebl:c=1", "coebl:c=2"]
@@ -49,11 +49,9 @@ def test_a_sweep_without_a_frontier_says_what_it_needs(tmp_path):
 def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path):
     source = MadeUp(FRONTIER, recorded=1500, every=2)
     data = embedded(page_text(tmp_path, source, first=["pseudo_regret"]), "data")
-    places = {metric["name"]: str(place) for place, metric in enumerate(data["metrics"])}
     [frontier] = data["frontiers"]
-    offered = [data["metrics"][place]["name"] for place in frontier["metrics"]]
-    assert offered == ["exploitability", "tv", "absolute_pseudo_regret", "pseudo_regret", "regret"]
-    assert data["metrics"][frontier["regret"]]["name"] == "pseudo_regret"
+    assert frontier["metrics"] == ["exploitability", "tv", "absolute_pseudo_regret", "pseudo_regret", "regret"]
+    assert frontier["regret"] == "pseudo_regret"
     assert len(frontier["points"]) == len(RATES)
     for point in frontier["points"]:
         spec = data["learners"][point["learner"]]["spec"]
@@ -64,7 +62,7 @@ def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path):
             half = interval.high - interval.mean
             first = runs.rounds[within][0]
             expected = {"mean": pytest.approx(interval.mean, rel=1e-4), "half": pytest.approx(half, rel=1e-4)}
-            assert point["self"][places[metric]] == expected | {"seeds": 5, "first": first, "last": 3000}
+            assert point["self"][metric] == expected | {"seeds": 5, "first": first, "last": 3000}
         end = source.runs("rps", spec, "best-response", "pseudo_regret").values[-1]
         assert point["best"]["mean"] == pytest.approx(end.mean(), rel=1e-4)
 
@@ -78,10 +76,9 @@ def test_the_frontier_leaves_out_values_that_are_not_finite(tmp_path):
     matches = [*FRONTIER, ("rps", "coebl:c=4", "coebl:c=4"), ("rps", "coebl:c=4", "best-response")]
     data = embedded(page_text(tmp_path, MadeUp(matches, change=change)), "data")
     [frontier] = data["frontiers"]
-    names = [data["metrics"][place]["name"] for place in frontier["metrics"]]
-    assert names[0] == "tv"
-    assert "exploitability" not in names
-    tv = [point["self"][str(NAMES.index("tv"))] for point in frontier["points"]]
+    assert frontier["metrics"][0] == "tv"
+    assert "exploitability" not in frontier["metrics"]
+    tv = [point["self"]["tv"] for point in frontier["points"]]
     assert [end is None for end in tv] == [True, False, False, False]
 
 
@@ -107,7 +104,7 @@ def test_a_sweep_without_opponents_is_shown_in_self_play(tmp_path):
     text = page_text(tmp_path, Results(tmp_path / "run"))
     data = embedded(text, "data")
     [frontier] = data["frontiers"]
-    assert [data["metrics"][place]["name"] for place in frontier["metrics"]] == ["tv"]  # lower regret is no better
+    assert frontier["metrics"] == ["tv"]  # lower regret is no better
     assert (frontier["regret"], {point["best"] for point in frontier["points"]}) == (None, {None})
     assert len(frontier["points"]) == len(RATES)
     assert "for each c: how it does against itself. Lower is better." in " ".join(Elements(text).strings)
@@ -137,7 +134,7 @@ def test_the_caller_chooses_the_opponent_of_the_frontier(tmp_path):
     data = embedded(page_text(tmp_path, source, strongest="nash", convergence=["tv"]), "data")
     [frontier] = data["frontiers"]
     assert data["frontierOpponent"] == "nash"
-    assert data["metrics"][frontier["metrics"][0]]["name"] == "tv"
+    assert frontier["metrics"][0] == "tv"
     for point in frontier["points"]:
         end = source.runs("rps", data["learners"][point["learner"]]["spec"], "nash", "pseudo_regret").values[-1]
         assert point["best"]["mean"] == pytest.approx(end.mean(), rel=1e-4)

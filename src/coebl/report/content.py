@@ -5,31 +5,34 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coebl.core.errors import InputError
 from coebl.core.frames import pl
-from coebl.core.text import natural
+from coebl.core.text import few_digits, natural
 from coebl.evidence import ALPHA
 from coebl.evidence.pairwise import Families, Ranking, rank
 from coebl.evidence.pairwise import pairwise as test_pairings
 from coebl.evidence.statistics import bands
+from coebl.games import GAMES, parse_game
 from coebl.learners import LEARNERS
 from coebl.naming import Known, MetricWords, find_sweeps, game_title, known_to, metric_words
 from coebl.plots.curves import Reference
 from coebl.plots.sweep import LAST
 from coebl.report.legend import (
+    DIGITS,
     HALF_DIGITS,
     Preset,
     game_entry,
     game_order,
     interval_texts,
     learner_entries,
-    metric_entry,
     short,
     sweep_entry,
 )
@@ -71,7 +74,7 @@ class PageMatch:
     game: int
     row: int  # the learner in the first seat
     column: int  # the learner in the second seat; with more seats, all others as one entry
-    curves: dict[int, PageCurve]  # by the index of the metric
+    curves: dict[str, PageCurve]  # by metric
     winner: int | None = None  # significant after correction, or only before it
     decided: str = "untested"  # "after" correction, "before" it only, or "no"
 
@@ -133,30 +136,22 @@ class Content:
         return self.learners[match.row]["spec"], self.learners[match.column]["spec"]
 
     @property
-    def defined_metrics(self) -> list[dict[str, Any]]:
+    def defined_metrics(self) -> list[MetricWords]:
         """The metrics of all curves; a metric of several seats is listed for the first seat only."""
-        drawn = {place for match in chain(*self.matches) for place in match.curves}
-        shown = {name: words for place, (name, words) in enumerate(self.metrics.items()) if place in drawn}
+        drawn = {name for match in chain(*self.matches) for name in match.curves}
         return [
-            metric_entry(name, words)
-            for name, words in shown.items()
-            if ":" not in name or name.split(":")[0] not in shown
+            words
+            for name, words in self.metrics.items()
+            if name in drawn and (":" not in name or name.split(":")[0] not in drawn)
         ]
 
     @cached_property
-    def table_place(self) -> int | None:
-        """The index of the metric of the head-to-head table: the first one whose sign shows who is ahead."""
-        names = list(self.metrics)
-        if self.ranking and self.metrics[self.ranking.metric].signed:
-            return names.index(self.ranking.metric)
-        duels = [match for match in chain(*self.matches) if match.row != match.column]
-        places = (place for match in duels for place in match.curves if self.metrics[names[place]].signed)
-        return min(places, default=None)
-
-    @property
     def table_metric(self) -> str | None:
-        """The name of the metric of the head-to-head table."""
-        return None if self.table_place is None else list(self.metrics)[self.table_place]
+        """The metric of the head-to-head table: the first one whose sign shows who is ahead."""
+        if self.ranking and self.metrics[self.ranking.metric].signed:
+            return self.ranking.metric
+        compared = {name for match in chain(*self.matches) if match.row != match.column for name in match.curves}
+        return next((name for name, words in self.metrics.items() if words.signed and name in compared), None)
 
     @property
     def table_title(self) -> str:
@@ -167,9 +162,9 @@ class Content:
     def duels(self) -> list[tuple[PageMatch, PageCurve]]:
         """The matches of two different learners that have the metric of the head-to-head table, with its curve."""
         return [
-            (match, match.curves[self.table_place])
+            (match, match.curves[self.table_metric])
             for match in chain(*self.matches)
-            if match.row != match.column and self.table_place in match.curves
+            if match.row != match.column and self.table_metric in match.curves
         ]
 
     @property
@@ -197,15 +192,15 @@ class Content:
             "games": [game | {"reference": self._reference(place)} for place, game in enumerate(self.games)],
             "learners": self.learners,
             "sweeps": self.sweeps,
-            "metrics": [
-                metric_entry(name, words) | {"floored": name not in self.below_zero}
+            "metrics": {
+                name: vars(words) | {"distance": not words.cumulative, "floored": name not in self.below_zero}
                 for name, words in self.metrics.items()
-            ],
+            },
             "seats": ["first seat", "other seats"] if has_more_seats else ["row", "column"],  # column headers
             "rounds": list(self.grids),
             "logarithmic": [_are_logarithmic(rounds) for rounds in self.grids],
             "presets": [preset.entry(self.games) for preset in self.show.presets],
-            "tableMetric": self.table_place,
+            "tableMetric": self.table_metric,
             "firstGame": next(named, int(np.argmax(decided)) if decided else 0),
             "frontiers": self.frontiers,
             "frontierOpponent": self.strongest or None,
@@ -213,16 +208,16 @@ class Content:
 
     def _reference(self, game: int) -> dict[str, Any] | None:
         """Return the reference line of a square game, by the index of the rounds at which it is drawn."""
-        rows, *others = self.games[game]["actions"] or (0, 1)
         reference = self.show.reference
-        if reference is None or others != [rows]:
+        actions = None if reference is None else _size(self.games[game]["spec"])
+        if reference is None or actions is None:
             return None
         selves = [match.curves.values() for match in self.matches[game] if match.row == match.column]
         places = {curve.grid for curves in selves for curve in curves}
         grids = [(place, rounds) for rounds, place in self.grids.items() if place in places]
         return {
-            "label": f"{reference.label}, K = {rows}",
-            "heights": {place: short(reference.height(rows, np.array(rounds, float))) for place, rounds in grids},
+            "label": f"{reference.label}, K = {actions}",
+            "heights": {place: short(reference.height(actions, np.array(rounds, float))) for place, rounds in grids},
         }
 
 
@@ -241,7 +236,7 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
     shown = [spec for preset in show.presets for game in games for spec in preset.on(game["spec"])]
     sweeps = find_sweeps(specs, known)
     content = Content(
-        metrics={name: metric_words(name, known) for name in metrics},
+        metrics={name: _page_words(name, known) for name in metrics},
         learners=learner_entries(specs, shown, sweeps, known, groups),
         sweeps=[sweep_entry(sweep, known) for sweep in sweeps],
         show=show,
@@ -259,6 +254,21 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
     return content
 
 
+def _size(game: str) -> int | None:
+    """Return the number of actions of each of two players, if it is the same and the game is registered here."""
+    with suppress(InputError):
+        if GAMES.known(game):
+            first, *others = parse_game(game).shape
+            return first if others == [first] else None
+    return None
+
+
+def _page_words(metric: str, known: Known) -> MetricWords:
+    """Return the description of a metric without the notation for other seats, which is that of specs."""
+    words = metric_words(metric, known)
+    return replace(words, meaning=words.meaning.replace(f"; {metric}:2 for seat 2", ""))
+
+
 def _sees_policies(spec: str) -> bool:
     entry = LEARNERS.registered(spec)
     return entry is not None and "policy" in getattr(entry.factory, "sees", ())
@@ -269,11 +279,10 @@ def _read_game(
 ) -> None:
     """Add a game with its curves and its frontier; a notice names each match that cannot be shown."""
     frame, mixed = _frame(results, content, game, points=points)
-    curves: dict[tuple[str, str], dict[int, PageCurve]] = defaultdict(dict)
-    for place, name in enumerate(content.metrics):
-        if name in frame.columns:
-            for match, curve in _curves(frame, name, content, game):
-                curves[match][place] = curve
+    curves: dict[tuple[str, str], dict[str, PageCurve]] = defaultdict(dict)
+    for name in filter(frame.columns.__contains__, content.metrics):
+        for match, curve in _curves(frame, name, content, game):
+            curves[match][name] = curve
     for match, rounds in mixed.items():
         several = " and ".join(map(str, rounds))
         _notice(content, match, game, f"there are matches of {several} rounds; keep them in two folders")
@@ -377,7 +386,7 @@ def _frontier(
     The result against the opponent is the first metric whose sign shows who is ahead; it is left out if they have not
     met.
     """
-    opponent, names = content.strongest, list(content.metrics)
+    opponent = content.strongest
     sweeps = {learner["spec"]: learner["sweep"] for learner in content.learners}
     selves = [content.specs(match)[0] for match in matches if match.row == match.column]
     swept = [spec for spec in selves if sweeps[spec] is not None]
@@ -385,7 +394,7 @@ def _frontier(
         return None
     frame, _ = _frame(results, content, game, players=(swept, [*swept, *filter(None, [opponent])]))
     ends = _ends(frame, content.metrics)
-    signed = [name for name in names if content.metrics[name].signed]
+    signed = [name for name, words in content.metrics.items() if words.signed]
     for regret in [*signed, None]:
         chosen = [spec for spec in swept if regret is None or regret in ends[spec, opponent]]
         counts = Counter((sweeps[spec], name) for spec in chosen for name in ends[spec, spec])
@@ -397,13 +406,12 @@ def _frontier(
             points = [
                 {
                     "learner": content.places[spec],
-                    "self": {names.index(name): ends[spec, spec].get(name) for name in across},
+                    "self": {name: ends[spec, spec].get(name) for name in across},
                     "best": ends[spec, opponent].get(regret) if regret else None,
                 }
                 for spec in chosen
             ]
-            of_regret = names.index(regret) if regret else None
-            return {"regret": of_regret, "metrics": [names.index(name) for name in across], "points": points}
+            return {"regret": regret, "metrics": across, "points": points}
     return None
 
 
@@ -426,8 +434,7 @@ def _ends(frame: pl.DataFrame, metrics: Mapping[str, MetricWords]) -> dict[tuple
         for end in _means(by_seed, _MATCH).join(rounds, on=_MATCH).iter_rows(named=True):
             match = end.pop("row"), end.pop("column")
             if np.isfinite(end["mean"]):
-                [mean], [half] = short([end["mean"]]), short([end["half"]])
-                ends[match][name] = end | {"mean": mean, "half": half}
+                ends[match][name] = end | {key: few_digits(end[key], DIGITS) for key in ("mean", "half")}
     return ends
 
 

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
 from coebl.core.text import few_digits, in_interval, natural, with_minus
-from coebl.games import GAMES, parse_game
+from coebl.games import GAMES
 from coebl.learners import KINDS, REFERENCES
-from coebl.naming import Known, MetricWords, Sweep, learner_titles, learner_words, lighter, looks, parameters_text
+from coebl.naming import Known, Sweep, learner_titles, learner_words, lighter, looks, parameters_text
 
 DIGITS = 5
 HALF_DIGITS = 4  # digits of the half widths of intervals
@@ -65,7 +64,6 @@ def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
         "family": family,
         "size": parameters,
         "noise": noise,
-        "actions": _actions(spec),
     }
 
 
@@ -74,14 +72,6 @@ def game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
     known = GAMES.names
     place = known.index(game["family"]) if game["family"] in known else len(known)
     return (place, natural(game["spec"]), natural(game["noise"]))
-
-
-def _actions(spec: str) -> list[int] | None:
-    """Return the number of actions of each player; None if the game is not registered here."""
-    try:
-        return list(parse_game(spec).shape) if GAMES.known(spec) else None
-    except InputError:
-        return None
 
 
 def learner_entries(
@@ -97,7 +87,6 @@ def learner_entries(
         spec: {
             "spec": spec,
             "title": titles[spec],
-            "marked": titles[spec] + ("\u00a0†" if _sees(spec, known) else ""),  # in tables
             "colour": look.colour,
             "darkColour": lighter(look.colour, _LIGHTER),
             "dash": [_PIXELS * length for length in look.dashes],
@@ -109,9 +98,9 @@ def learner_entries(
         for spec, look in looks(specs, plainest, known).items()
     }
     for group in groups:
-        title = " v ".join(titles[spec] for spec in group.split(" v "))
-        alike = entries[group.split(" v ")[0]]
-        entries[group] = alike | {"spec": group, "title": title, "marked": title, "sweep": None, "value": None}
+        first, *_ = members = group.split(" v ")
+        title = " v ".join(titles[spec] for spec in members)
+        entries[group] = entries[first] | {"spec": group, "title": title, "sweep": None, "value": None, "sees": ""}
     return list(entries.values())
 
 
@@ -136,12 +125,6 @@ def sweep_entry(sweep: Sweep, known: Known) -> dict[str, str]:
     """Return a sweep for the script: its learner and its parameter."""
     title = learner_words(next(iter(sweep.values)), known).title
     return {"title": title or sweep.learner, "parameter": sweep.parameter}
-
-
-def metric_entry(name: str, words: MetricWords) -> dict[str, Any]:
-    """Return a metric for the script; a metric that is not cumulative is a distance, which has its own figure."""
-    meaning = words.meaning.replace(f"; {name}:2 for seat 2", "")
-    return vars(words) | {"name": name, "meaning": meaning, "distance": not words.cumulative}
 
 
 def short(numbers: Iterable[float], digits: int = DIGITS) -> list[float | int | None]:

@@ -363,7 +363,7 @@ function showAxes(figure) {
 
 function connectChart(figure, fields, titles, rows) {
   on(`${figure}-metric`, "change", ({ target }) => {
-    state.metric[figure][mode(figure)] = PAGE.metrics[target.value].name;
+    state.metric[figure][mode(figure)] = target.value;
     delete state.zoom[figure];
     drawAll();
   });
@@ -452,7 +452,7 @@ function drawFrontier() {
     say("sweep-caption", `Too few settings were run on ${gameTitle(state.game)}. Choose another game.`);
     return;
   }
-  fill(byId("frontier-metric"), found.metrics.map((place) => [place, metricTitle(place)]), found.metric);
+  fill(byId("frontier-metric"), found.metrics.map((metric) => [metric, metricTitle(metric)]), found.metric);
   planChart("sweep", makeSweep);
 }
 
@@ -460,7 +460,7 @@ function connectFrontier() {
   if (!byId("frontier")) return;
   const titles = () => [`by ${parametersOf(frontier().points)}`, gameTitle(state.game)];
   on("frontier-metric", "change", ({ target }) => {
-    state.metric.frontier[0] = PAGE.metrics[target.value].name;
+    state.metric.frontier[0] = target.value;
     drawAll();
   });
   on("sweep-csv", "click", () => {

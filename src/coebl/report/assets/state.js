@@ -38,7 +38,7 @@ const isSelfPlay = (match) => match.row === match.column;
 const find = (game, row, column) => matchesOf(game).find((match) => match.row === row && match.column === column);
 const learnerOf = (spec) => PAGE.learners.findIndex((learner) => learner.spec === spec);
 const titleOf = (learner) => PAGE.learners[learner].title;
-const markedTitle = (learner) => PAGE.learners[learner].marked; // with a dagger if it sees more than a bandit does
+const markedTitle = (learner) => titleOf(learner) + (PAGE.learners[learner].sees ? "\u00a0†" : ""); // if it sees more than a bandit
 const metricTitle = (metric) => PAGE.metrics[metric].title;
 const colourOf = (learner) => `var(--learner-${learner})`;
 
@@ -104,9 +104,8 @@ const mode = (figure) => (state.opponent === null || figure === "frontier" ? 0 :
 /** Return the metrics of a figure that at least one shown match has. */
 function metricsOf(figure) {
   const matches = viewMatches();
-  const fits = (metric, place) =>
-    metric.distance === (figure === "distance") && matches.some((match) => place in match.curves);
-  return PAGE.metrics.flatMap((metric, place) => (fits(metric, place) ? [place] : []));
+  return Object.keys(PAGE.metrics).filter((metric) =>
+    PAGE.metrics[metric].distance === (figure === "distance") && matches.some(({ curves }) => metric in curves));
 }
 
 /**
@@ -115,8 +114,8 @@ function metricsOf(figure) {
  * suitability.
  */
 function chosenAmong(there, figure) {
-  const last = there.find((place) => PAGE.metrics[place].name === state.metric[figure][mode(figure)]);
-  const tells = (place) => figure === "frontier" || PAGE.metrics[place].signed === (mode(figure) === 1);
+  const last = there.find((metric) => metric === state.metric[figure][mode(figure)]);
+  const tells = (metric) => figure === "frontier" || PAGE.metrics[metric].signed === (mode(figure) === 1);
   return last ?? there.find(tells) ?? there[0] ?? null;
 }
 

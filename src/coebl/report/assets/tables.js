@@ -274,7 +274,7 @@ function dataRow(game, row, column, metric, round, { mean, half, seeds }) {
   const { spec, noise } = PAGE.games[game];
   const [first, second] = [row, column].map((place) => PAGE.learners[place].spec);
   const ends = [-1, 1].map((sign) => (mean !== null && half !== null ? Number((mean + sign * half).toPrecision(6)) : ""));
-  return [spec, ...(HAS_NOISES ? [noise] : []), first, second, PAGE.metrics[metric].name, round, mean ?? "", ...ends, seeds];
+  return [spec, ...(HAS_NOISES ? [noise] : []), first, second, metric, round, mean ?? "", ...ends, seeds];
 }
 
 function csvRow({ game, row, column, curves }, metric, at) {
@@ -320,7 +320,7 @@ function makeChecks(verdict) {
   const height = 110 + 19 * unique(rows.map(({ subject }) => subject)).length;
   const sizes = rows.flatMap(({ measured, threshold }) => [measured, threshold]).filter(Boolean).map(Math.abs).sort((a, b) => a - b);
   const isWide = sizes.length && sizes.at(-1) > 30 * Math.max(sizes[Math.floor(sizes.length / 2)], 1e-12);
-  const metric = PAGE.metrics.find(({ name }) => name === verdict.metric);
+  const metric = PAGE.metrics[verdict.metric];
   const shown = unique(verdict.checks.map(({ quantity }) => quantity)).filter(Boolean).join(", or ");
   return {
     chart: "checks",
