@@ -198,18 +198,18 @@ def test_hostile_names_stay_names(driver, tmp_path):
     )
     page = Page(driver, path)
     page.keep_downloads()
-    page.click("#growth-csv")
+    page.click("#distance-csv")
     assert re.fullmatch(r"[A-Za-z0-9-]+\.csv", page.download()[0])
     assert {row["game"] for row in page.saved_rows()} == {HOSTILE}
     page.choose("#opponent", "against UCB")
     page.click(".claim-button")
     assert page.find(".checks .subject").get_attribute("textContent") == HOSTILE
-    x, y, _, _ = plot_area(page, "growth")
+    x, y, _, _ = plot_area(page, "distance")
     action = mouse(page)
     action.pointer_action.move_to_location(x - 20, y).move_to_location(x, y)
     action.perform()
-    page.wait("return document.getElementById('growth-readout').textContent.startsWith('Round')")
-    assert HOSTILE in page.find("#growth-readout").get_attribute("textContent")
+    page.wait("return document.getElementById('distance-readout').textContent.startsWith('Round')")
+    assert HOSTILE in page.find("#distance-readout").get_attribute("textContent")
     assert page.all("img, .chart b, .chart a, #lines b, #matrix b, .subject b") == []
     assert len(page.all("script:not([type])")) == 3
     assert page.find("h1").get_attribute("textContent") == HOSTILE
