@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from coebl import Game, simulate, solve
 from coebl.core.text import with_minus
 from coebl.games import parse_matrix
 from coebl.plots.policy_plots import CORNERS, on_triangle
-from coebl.plots.style import AGAINST, COLUMN, FOR, GUIDE, NOTE, WIDTH, blue_orange, drawing, look, new_figure
+from coebl.plots.style import AGAINST, COLUMN, FOR, GUIDE, NOTE, WIDTH, blue_orange, drawing, look
 from inside import plot_beliefs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from coebl.core.arrays import Floats
 
@@ -134,7 +134,7 @@ def draw_generation() -> Figure:
     fitness = [float((policy @ means).min()) for policy in policies]
     winner = int(np.argmax(fitness))
     with look():
-        figure = new_figure(WIDTH, 2.8)
+        figure = Figure(figsize=(WIDTH, 2.8))
         margins = {"left": 0.01, "right": 0.92, "top": 0.91, "bottom": 0.05, "wspace": 0.5, "hspace": 0.25}
         grid = figure.add_gridspec(3, 5, width_ratios=[1, 1, 0.75, 1, 1.1], **margins)
         titles = ("1. belief", "2. + bonus", "3. + noise: mutants", "4. maximin of each", "5. selection, 6. play")

@@ -24,7 +24,7 @@ from coebl.evidence.statistics import mean_interval
 from coebl.naming import game_titles, learner_style, learner_title, learner_words, metric_words
 from coebl.papers import Paper, Variant
 from coebl.plots import FORMATS, plot_curves, plot_heat_map, plot_sweep, save
-from coebl.plots.style import COLUMN, WIDTH, lay_out, legend_entries, look, new_figure
+from coebl.plots.style import COLUMN, WIDTH, drawing, legend_entries
 from coebl.report.page import write_page
 from coebl.study import Results, RunSummary, Study
 from coebl.study import run as run_study
@@ -143,16 +143,17 @@ class Figure:
         rows = self.rows(results, variant)
         if not rows:
             raise _no_data(self, variant)
-        with look():
-            figure = _on_a_grid(rows, results, measures)
+        width = max(COLUMN, max(map(len, rows)) * rows[0][0].width)
+        heights = [row[0].height + row[0].part_height * len(row[0].parts) for row in rows]
+        with drawing(width, 0.5 + sum(heights)) as figure:
+            _draw_grid(figure, rows, results, measures)
             entries = legend_entries(figure.axes)
             labels = sorted(entries, key=lambda label: label.startswith("band"))  # at the end
             handles = [entries[label] for label in labels]
             columns = max(1, len(labels)) if figure.get_figwidth() > 6 else 2
             heading = self.heading(self.title, _needs(rows), variant)
             figure.legend(handles, labels, loc="outside upper center", ncols=columns, title=heading)
-            lay_out(figure)
-            return figure
+        return figure
 
 
 def draw(
@@ -222,13 +223,9 @@ def _needs(groups: list[list[Panel]]) -> list[MatchName]:
     return list(dict.fromkeys(match for matches in parts for match in matches))
 
 
-def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matplotlib_figure.Figure:
+def _draw_grid(figure: matplotlib_figure.Figure, rows: list[list[Panel]], results: Results, measures: str) -> None:
     """Draw the panels on a grid; labels are not repeated if the neighbour to the left or below has the same."""
-    columns = max(map(len, rows))
-    width = max(COLUMN, columns * rows[0][0].width)
-    heights = [row[0].height + row[0].part_height * len(row[0].parts) for row in rows]
-    figure = new_figure(width, 0.5 + sum(heights))
-    axes = figure.subplots(len(rows), columns, squeeze=False)
+    axes = figure.subplots(len(rows), max(map(len, rows)), squeeze=False)
     for row, row_axes in zip(rows, axes, strict=True):
         for panel, ax in zip(row, row_axes, strict=False):
             panel.draw(results, ax, panel.parts, measures)
@@ -246,7 +243,6 @@ def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matp
             if below.figure and above.get_xlabel() == below.get_xlabel():
                 above.set_xlabel("")
                 above.tick_params(labelbottom=above.get_xlim() != below.get_xlim())
-    return figure
 
 
 # A reproduction

@@ -75,10 +75,11 @@ def plot_scaling(runs: Mapping[str, Mapping[int, Runtimes]], ax: Axes | None = N
                 raise InputError(f"no run of {label} has hit; accepted: lines with a hit at one or more sizes.")
             ert = [times.ert() for times in hit.values()]
             ends = np.array([[each.mean - each.low, each.high - each.mean] for each in ert]).T
-            words = f"{label}: slope {_words(hit)}" if len(hit) > 1 else label
-            ax.errorbar(
-                list(hit), [each.mean for each in ert], ends, marker="o", markersize=3, elinewidth=0.8, label=words
-            )
+            if len(hit) > 1:
+                fit = slope(hit)
+                label = f"{label}: slope {fit.mean:.2f} ({fit.low:.2f} to {fit.high:.2f})"
+            means = [each.mean for each in ert]
+            ax.errorbar(list(hit), means, ends, marker="o", markersize=3, elinewidth=0.8, label=label)
         ax.set(xscale="log", yscale="log", xlabel="n", ylabel="expected running time")
         if legend:
             ax.legend(loc="best")
@@ -120,8 +121,3 @@ def _short(number: float) -> str:
     if not np.isfinite(number):
         return "none"
     return f"{number / 1e3:.0f}k" if number < 999_500 else f"{number / 1e6:.1f}M"
-
-
-def _words(by_size: Mapping[int, Runtimes]) -> str:
-    fit = slope(by_size)
-    return f"{fit.mean:.2f} ({fit.low:.2f} to {fit.high:.2f})"

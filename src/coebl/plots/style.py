@@ -65,23 +65,6 @@ def drawable(name: str) -> str:
     return printable(one_line(name, _LONGEST)).replace("$", r"\$")
 
 
-def new_figure(width: float = COLUMN, height: float = 2.4) -> Figure:
-    """Return an empty figure that is not registered with pyplot."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height))
-
-
-def lay_out(figure: Figure) -> None:
-    """Make room for all labels once; a layout engine would do so each time the figure is saved, and draw twice."""
-    from matplotlib import rcParams
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    if isinstance(rcParams["savefig.dpi"], float):
-        figure.dpi = rcParams["savefig.dpi"]  # the width of letters depends on the resolution
-    ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.05).execute(figure)
-
-
 def blue_orange() -> Colormap:
     """Return the colour map of numbers from -1 (orange) through 0 (nearly white) to 1 (blue)."""
     from matplotlib.colors import LinearSegmentedColormap
@@ -91,11 +74,20 @@ def blue_orange() -> Colormap:
 
 @contextmanager
 def drawing(width: float = COLUMN, height: float = 2.4) -> Iterator[Figure]:
-    """Yield a new figure in the package's style, and lay it out at the end."""
+    """Yield a new figure in the package's style, and make room for all its labels at the end.
+
+    A layout engine would do so each time the figure is saved, and draw twice.
+    """
     with look():
-        figure = new_figure(width, height)
+        from matplotlib import rcParams
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        figure = Figure(figsize=(width, height))  # which is not registered with pyplot
         yield figure
-        lay_out(figure)
+        if isinstance(rcParams["savefig.dpi"], float):
+            figure.dpi = rcParams["savefig.dpi"]  # the width of letters depends on the resolution
+        ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.05).execute(figure)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from coebl.naming import (
     metric_label,
     metric_words,
 )
-from coebl.plots.curves import Curve, Data, read_curve
+from coebl.plots.curves import Data, read_curve
 from coebl.plots.style import NOTE, canvas, check_some, drawable, legend_entries, panels
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ def plot_sweep(
     check_some("points", points)
     known = known_to(data) if known is None else known
     words = metric_words(metric, known)
-    bands = [_end(read_curve(data, metric, match, noise=noise), words.cumulative) for match in points.values()]
+    span = 1 if words.cumulative else LAST
+    curves = [read_curve(data, metric, match, noise=noise) for match in points.values()]
+    bands = [Band.of(values[rounds > rounds[-1] - span].mean(axis=0, keepdims=True)) for rounds, values in curves]
     mean, low, high = (np.concatenate([getattr(band, name) for band in bands]) for name in ("mean", "low", "high"))
     _, first, _ = next(iter(points.values()))
     style = learner_style(first, known) if style is None else style
@@ -118,12 +120,6 @@ def draw_sweep(
     ax.set_xticks(x, list(ticks))
     ax.set_xlim(-0.5, len(ticks) - 0.5)
     return Best(ticks[place], *(float(ends[place]) for ends in numbers))
-
-
-def _end(curve: Curve, cumulative: bool) -> Band:
-    """Return the last round, or the mean of each run over the last rounds."""
-    span = 1 if cumulative else LAST
-    return Band.of(curve.values[curve.rounds > curve.rounds[-1] - span].mean(axis=0, keepdims=True))
 
 
 def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noise: str | None = None) -> Figure:

@@ -226,14 +226,14 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
     known, records = known_to(results), results.records()
     labels = sorted({(record.game, record.players, record.noise) for record in records})
     labels.sort(key=lambda label: tuple(map(natural, label[1])))
-    several = len({noise for *_, noise in labels}) > 1
-    games = [
-        game_entry(f"{game}, {noise}" if several else game, game, noise if several else "")
-        for game, noise in dict.fromkeys((game, noise) for game, _, noise in labels)
-    ]
+    played: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    for game, players, noise in labels:
+        played.setdefault((game, noise), []).append(players)
+    several = len({noise for _, noise in played}) > 1
+    games = [(game_entry(game, noise if several else ""), matches) for (game, noise), matches in played.items()]
     specs = list(dict.fromkeys(spec for _, players, _ in labels for spec in players))
     groups = [column for _, players, _ in labels if (column := _seated(players)[1]) not in specs]
-    shown = [spec for preset in show.presets for game in games for spec in preset.on(game["spec"])]
+    shown = [spec for preset in show.presets for game, _ in played for spec in preset.on(game)]
     sweeps = find_sweeps(specs, known)
     content = Content(
         metrics={name: _page_words(name, known) for name in metrics},
@@ -247,9 +247,8 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
         has_zero_sum=any(not one.seats for one in records),
     )
     points = max(_FEWEST_POINTS, min(_POINTS, _NUMBERS // (2 * max(1, len(labels) * len(metrics)))))
-    for game in sorted(games, key=game_order):
-        played = [players for name, players, noise in labels if (name, noise) == (game["spec"], game["noise"] or noise)]
-        _read_game(results, content, game, played, points)
+    for entry, matches in sorted(games, key=lambda game: game_order(game[0])):
+        _read_game(results, content, entry, matches, points)
     _add_outcomes(results, content)
     return content
 

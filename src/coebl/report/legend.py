@@ -47,7 +47,7 @@ class Preset:
         return vars(self) | {"id": self.id or self.name, "learners": [self.on(game["spec"]) for game in games]}
 
 
-def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
+def game_entry(spec: str, noise: str) -> dict[str, Any]:
     """Return a game for the script; its noise is "" unless there are several."""
     family, parameters, _ = split_spec(spec)
     entry = GAMES.registered(spec)
@@ -57,7 +57,7 @@ def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
         "noiseTitle": parameters_text(noise.replace(":", ",")),
     }
     return {
-        "name": name,
+        "name": ", ".join(filter(None, [spec, noise])),
         "title": ", ".join(filter(None, titles.values())),
         **titles,
         "spec": spec,

@@ -8,7 +8,6 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.naming import learner_style
-from coebl.papers import reproduce
 from coebl.papers.ijcai2025 import BASELINES, PAPER, RATES, ROLES, VARIANTS, coebl
 from coebl.papers.reproduce import draw
 
@@ -54,7 +53,7 @@ class Made:
 @pytest.fixture(autouse=True)
 def without_layout(monkeypatch):
     """Skip the layout of labels, which takes most of the time; one test keeps it."""
-    monkeypatch.setattr(reproduce, "lay_out", lambda figure: None)
+    monkeypatch.setattr("matplotlib.layout_engine.ConstrainedLayoutEngine.execute", lambda *_: None)
 
 
 @pytest.fixture
