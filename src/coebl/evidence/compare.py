@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.frames import pl
@@ -181,11 +181,16 @@ def compare(
             values = means.filter(name=name)["value"]
             shown = _contest(way, name, samples.filter(name=name), tests[name], values, margin)
             contests.append(replace(shown, width=widths[name] or 1.0))
-        if len(played) > 1:
-            overall, unit = _over_all(means, {name: widths[name] for name in played})
-            if isinstance(overall, str):
-                no_whole[way] = overall
-                continue
+        if len(played) < 2:
+            continue
+        ranges = {name: widths[name] for name in played}
+        unit = "payoff range" if len({*ranges.values()}) > 1 else ""
+        overall = _over_all(means, {name: width or 1.0 for name, width in ranges.items()} if unit else {})
+        if None in ranges.values():
+            no_whole[way] = "some cells are of an older version, which does not store the range of the payoffs"
+        elif not len(overall):
+            no_whole[way] = "no seed is common to all games"
+        else:
             [test] = tests_of(overall, ["name"], "one test").values()
             # A margin is in units of the metric, so it does not apply to a mean of payoff ranges.
             shown = _contest(way, ALL_GAMES, samples, test, overall["value"], None if unit else margin)
@@ -264,20 +269,11 @@ def _check_finite(samples: pl.DataFrame, metric: str) -> None:
         )
 
 
-def _over_all(
-    means: pl.DataFrame, widths: Mapping[str, float | None]
-) -> tuple[pl.DataFrame | str, Literal["", "payoff range"]]:
-    """Return the mean over all games by seed, or the reason why there is none; and its unit.
-
-    Numbers in payoffs are divided by the payoff ranges if these differ.
-    """
-    if None in widths.values():
-        return "some cells are of an older version, which does not store the range of the payoffs", ""
-    different = len(set(widths.values())) > 1
-    unit = pl.col("name").replace_strict({name: width or 1.0 for name, width in widths.items()}) if different else 1.0
+def _over_all(means: pl.DataFrame, units: Mapping[str, float]) -> pl.DataFrame:
+    """Return the mean over all games by seed, in these units of the games, if any."""
+    unit = pl.col("name").replace_strict(units) if units else 1.0
     games = means.with_columns(game=pl.col("name"), name=pl.lit(ALL_GAMES), value=pl.col("value") / unit)
-    overall = pooled(games, ["name"], ["game"])
-    return overall if len(overall) else "no seed is common to all games", "payoff range" if different else ""
+    return pooled(games, ["name"], ["game"])
 
 
 def _numbers(contest: Contest) -> str:
