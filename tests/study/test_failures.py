@@ -71,7 +71,7 @@ def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_report
     (tmp_path / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', "__import__('os')._exit(3)"))
     mine = replace(long, players=(f"{tmp_path}/moody.py:Moody", "uniform"), rounds=40)
     with LocalPool(1) as pool:
-        assert pool.submit(play, mine, 60.0, 0.0, str(tmp_path / "stack")).exception() is not None
+        assert pool.submit(play, mine, 60.0, str(tmp_path / "stack")).exception() is not None
     assert failure_of_process(mine, 60.0, str(tmp_path / "stack")).cause == CRASHED
     short = replace(long, rounds=40)
     assert play(short, 60.0).digest == play(short).digest == short.digest()

@@ -11,7 +11,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
@@ -203,13 +203,12 @@ class TimeLeft:
 class Progress:
     """Counts cells and rounds, and shows them with the time left: a bar on a terminal, an occasional line in a log."""
 
-    def __init__(self, cells: int, found: int, work: float, quiet: bool = False, counter: Any = None) -> None:
-        """Begin to count; a `counter` shared with the workers has the work done of each cell."""
-        self._counter = counter
+    def __init__(self, found: int, works: Sequence[float], shares: Any, quiet: bool = False) -> None:
+        """Begin to count: `works` has the work of each cell, and `shares` the share done, which workers update."""
+        self._works, self._shares = np.array(works), shares
         self._stopped = threading.Event()
-        self._cells, self._found, self._work = cells, found, work
+        self._cells, self._found, self._work = found + len(works), found, sum(works)
         self._finished = self._failed = self._rounds_done = self._lines = 0
-        self._work_done = 0.0
         self._started = self._said = time.monotonic()
         self._time_left = TimeLeft()
         self._quiet = quiet
@@ -244,8 +243,7 @@ class Progress:
     @property
     def work_done(self) -> float:
         """The work of all finished cells, and of the running ones as far as they have come."""
-        running = 0.0 if self._counter is None else float(np.sum(self._counter))
-        return min(self._work, max(self._work_done, running))
+        return float(np.dot(self._shares, self._works))
 
     def __exit__(self, *_: object) -> None:
         self._stopped.set()
@@ -254,12 +252,12 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def done(self, rounds: int, work: float, failed: bool) -> None:
-        """Count a cell, with its rounds and its share of the work."""
+    def done(self, number: int, rounds: int, failed: bool) -> None:
+        """Count a cell, by its number, with its rounds."""
+        self._shares[number] = 1.0
         self._finished += 1
         self._failed += failed
         self._rounds_done += rounds
-        self._work_done += work
         self.show(_EVERY)
 
     def say(self, line: str) -> None:

@@ -131,9 +131,10 @@ def run(
             warm_up(todo)
         finished, stopped = 0, True
         try:
-            counter = _shared_counter(len(todo)) if todo and executor is None else None
-            with Progress(plan.found + len(todo), plan.found, sum(works.values()), quiet, counter) as progress:
-                for cell, outcome in _outcomes(works, todo, executor, workers, cell_timeout, counter):
+            numbers = {cell: number for number, cell in enumerate(todo)}
+            shares = _shared_array(len(todo))
+            with Progress(plan.found, [works[cell] for cell in todo], shares, quiet) as progress:
+                for cell, outcome in _outcomes(numbers, executor, workers, cell_timeout, shares):
                     if isinstance(outcome, CellFile) and outcome.digest != digests[cell]:
                         reason = "a file that it names changed while it ran, or differs on the worker; run again."
                         outcome = Failure(reason, reason)
@@ -146,7 +147,8 @@ def run(
                         failed.append(cell)
                         causes[outcome.cause] += 1
                         store.record_failure(cell, outcome.traceback, outcome.cause)
-                    progress.done(cell.rounds * len(cell.seeds), works[cell], failed=isinstance(outcome, Failure))
+                    rounds = cell.rounds * len(cell.seeds)
+                    progress.done(numbers[cell], rounds, failed=isinstance(outcome, Failure))
             stopped = False
         finally:
             files = plan.stored + len(plan.todo)  # in the folder when all cells are done
@@ -182,40 +184,33 @@ def _check_usable(cells: Iterable[Cell]) -> None:
         backend_for(device)
 
 
-def _shared_counter(cells: int) -> Any:
-    """Return an array in which local processes record the work done on each cell; None if there is no shared memory."""
+def _shared_array(cells: int) -> Any:
+    """Return zeros that local processes share with this one, if there is shared memory."""
     with suppress(OSError):
         return multiprocessing.get_context("spawn").RawArray("d", cells)
-    return None
+    return np.zeros(cells)
 
 
 def _outcomes(
-    works: dict[Cell, float],
-    cells: list[Cell],
-    executor: Executor | None,
-    workers: int | None,
-    seconds: float | None,
-    counter: Any,
+    numbers: Mapping[Cell, int], executor: Executor | None, workers: int | None, seconds: float | None, shares: Any
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
-    """Yield the cells with their outcomes, as they are done."""
+    """Yield the cells with their outcomes, as they are done; local processes record the share done of each cell."""
+    cells = [*numbers]
     if executor is not None:  # its workers may run in another folder
-        futures = {executor.submit(play, cell.absolute(), seconds, works[cell]): cell for cell in cells}
+        futures = {executor.submit(play, cell.absolute(), seconds): cell for cell in cells}
         yield from _completed(futures, seconds)
     elif not _can_travel(cells):
         for cell in cells:
-            yield cell, play(cell, seconds, works[cell])
+            yield cell, play(cell, seconds)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            slots = {cell: number for number, cell in enumerate(cells)}
-            stacks = {cell: f"{folder}/{number}" for cell, number in slots.items()}
+            stacks = {cell: f"{folder}/{number}" for cell, number in numbers.items()}
             attempt = 1
             while cells and attempt <= _ATTEMPTS:
                 crashed, finished = [], 0
-                with LocalPool(workers, counter) as pool:
-                    futures = {
-                        pool.submit(play, cell, seconds, works[cell], stacks[cell], slots[cell]): cell for cell in cells
-                    }
-                    for cell, outcome in _completed(futures, seconds, pool, stacks, counter):
+                with LocalPool(workers, shares) as pool:
+                    futures = {pool.submit(play, cell, seconds, stacks[cell], numbers[cell]): cell for cell in cells}
+                    for cell, outcome in _completed(futures, seconds, pool, stacks):
                         if isinstance(outcome, Failure) and outcome.cause == processes.CRASHED and attempt < _ATTEMPTS:
                             crashed.append(cell)  # its process may have been killed through no fault of the cell
                         else:
@@ -237,24 +232,20 @@ def _completed(
     seconds: float | None,
     pool: LocalPool | None = None,
     stacks: Mapping[Cell, str] | None = None,
-    counter: Any = None,
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
     done: SimpleQueue[Future[CellFile | Failure]] = SimpleQueue()
     for future in futures:
         future.add_done_callback(done.put)
     try:
-        counted, progress = 0.0, time.monotonic()
+        last = time.monotonic()  # when a cell has ended
         while futures:
-            if pool is not None:
-                if counter is not None and (work := float(np.sum(counter))) != counted:
-                    counted, progress = work, time.monotonic()
-                if not pool.check(progress):
-                    return  # the rest is left in `futures`
+            if pool is not None and not pool.check(last):
+                return  # the rest is left in `futures`
             try:
                 future = done.get(timeout=_PATIENCE)
             except Empty:
                 continue
-            progress = time.monotonic()
+            last = time.monotonic()
             cell = futures.pop(future)
             outcome: CellFile | Failure
             try:

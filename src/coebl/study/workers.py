@@ -29,6 +29,8 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from coebl.core.errors import UserCodeError
 from coebl.core.modules import require
 from coebl.core.specs import files_in
@@ -80,21 +82,23 @@ def starts_as_worker() -> bool:
 class LocalPool:
     """A pool of fresh processes with one BLAS thread each, as a context: none of them outlives it.
 
-    By default there is one per core. They record the work done on each cell in `counter`, an array that they share.
+    By default there is one per core. They record the share done of each cell in `shares`, an array that they share.
     """
 
-    def __init__(self, workers: int | None = None, counter: Any = None) -> None:
+    def __init__(self, workers: int | None = None, shares: Any = None) -> None:
         start_tracker()  # before the pool's locks, which would start it unprotected
         context = multiprocessing.get_context("spawn")
         self._pool = require("pebble").ProcessPool(
-            workers or cores(), initializer=_begin, initargs=(counter,), context=context
+            workers or cores(), initializer=_begin, initargs=(shares,), context=context
         )
+        self._shares = () if shares is None else shares
+        self._done, self._moved = 0.0, 0.0  # the sum of the shares, and the time of its last change
         self._seen: set[int | None] = set()  # processes that have been alive
         self._lost = math.inf  # the time when a process was first missing
         self.stalled = False
 
     def check(self, last: float) -> bool:
-        """Return False if no further call will end; `last` is the monotonic time of the last progress.
+        """Return False if no further call will end; `last` is the monotonic time at which one has ended.
 
         Either all processes died before they took a call, or one was killed while it held the lock of the pool's
         queue: a process is missing, and there is no progress since.
@@ -103,7 +107,9 @@ class LocalPool:
         if self._seen - alive:
             self._lost = min(self._lost, time.monotonic())
         self._seen = alive
-        self.stalled = time.monotonic() - max(self._lost, last) > _STALL
+        if (done := float(np.sum(self._shares))) != self._done:
+            self._done, self._moved = done, time.monotonic()
+        self.stalled = time.monotonic() - max(self._lost, last, self._moved) > _STALL
         return self.active and not self.stalled
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -166,13 +172,13 @@ def _interrupts_deferred() -> Iterator[None]:
             signal.raise_signal(came[0])
 
 
-_counter: Any = None  # the work done on each cell, shared with the parent
+_shares: Any = None  # the share done of each cell, in memory that the parent reads
 
 
-def _begin(counter: Any) -> None:
+def _begin(shares: Any) -> None:
     """Leave hang-ups to the parent, as pebble does interrupts; end when it ends for any reason; use a single core."""
-    global _counter
-    _counter = counter
+    global _shares
+    _shares = shares
     if hang_up := getattr(signal, "SIGHUP", None):  # Windows has none
         signal.signal(hang_up, signal.SIG_IGN)
     require("threadpoolctl").threadpool_limits(1)
@@ -189,10 +195,8 @@ def _begin(counter: Any) -> None:
 # Cells
 
 
-def play(
-    cell: Cell, seconds: float | None = None, work: float = 0.0, stack: str | None = None, slot: int = 0
-) -> CellFile | Failure:
-    """Run a cell, and record in its slot of the shared counter how much of its `work` is done.
+def play(cell: Cell, seconds: float | None = None, stack: str | None = None, number: int = 0) -> CellFile | Failure:
+    """Run a cell, and record the share of its rounds that is done under its number in the shared array.
 
     A cell that takes longer than `seconds` is interrupted, between its rounds if the worker is a thread. A process
     whose cell does not respond to the interruption ends, and writes its stack to the file `stack`.
@@ -202,8 +206,8 @@ def play(
 
     def count(rounds: int) -> None:
         still_in_time(rounds)
-        if _counter is not None:
-            _counter[slot] = work * rounds / cell.rounds
+        if _shares is not None:
+            _shares[number] = rounds / cell.rounds
 
     try:
         with _watchdog(seconds, stack), within(seconds) as still_in_time:
