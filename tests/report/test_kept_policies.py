@@ -3,7 +3,7 @@
 import pytest
 
 from coebl import simulate
-from coebl.report.page import Presentation, write_page
+from coebl.report.page import write_page
 from coebl.study import Results, Store, parse_study
 from coebl.study.errors import StudyError
 from report.browser import Page
@@ -77,7 +77,7 @@ def test_other_values_of_keep_are_rejected(line, mistake):
 
 
 def test_the_page_replays_kept_policies(driver, folder):
-    page = Page(driver, write_page(Results(folder), folder / "page.html", Presentation(title="Kept")))
+    page = Page(driver, write_page(Results(folder), folder / "page.html"))
     page.choose("#family", "Biased rock-paper-scissors")
     assert page.text("#replay-match") == "UCB in self-play\nExp3 v UCB\nExp3 in self-play"
     page.script("document.getElementById('now').value = 0")

@@ -285,7 +285,8 @@ def claims_command(
       coebl claims reproduction --json
     """
     opt.at_most_one({"--json": as_json, "--markdown": as_markdown})
-    paper, results = _paper_and_results(folder, change)
+    results = study.Results(folder)
+    paper = _paper_of(results, change)
     verdicts = paper.judge(results, claim or None)
     if as_json:
         print(judge.as_json(verdicts))
@@ -318,7 +319,8 @@ def figures_command(
       coebl figures reproduction --figure rps-self-play --variant text --format pdf
     """
     target = out or folder / "figures"
-    paper, results = _paper_and_results(folder)
+    results = study.Results(folder)
+    paper = _paper_of(results)
     opt.check_folder("--out", target)
     with _drawing("the figures") as progress:
         paths = reproduce.draw(
@@ -357,19 +359,13 @@ def report_command(
     path = opt.check_file("--out", out) if out else folder / PAGE
     if not results.matches():
         raise InputError(results.why_empty())
-    paper = _paper_and_results(folder, change)[0] if change else papers.paper_of(results.store.name)
+    paper = _paper_of(results, change) if change else papers.paper_of(results.store.name)
     with progress_bar("the page"):
         if paper:
             reproduce.write_report(paper, results, path, paper.judge(results))
         else:
-            store = results.store
             section = outcome.read_section(folder)
-            shown = page.Presentation(
-                store.words("title") or store.name,
-                store.words("description"),
-                family="the pairings of a game" if section else "all pairings",  # as in the duels of a tournament
-            )
-            page.write_page(results, path, shown, sections=[section] if section else [])
+            page.write_page(results, path, sections=[section] if section else [])
     print(f"page: {path}")
     if show:
         import webbrowser
@@ -378,13 +374,13 @@ def report_command(
             note("there is no browser here to open it with")
 
 
-def _paper_and_results(folder: Path, change: str | None = None) -> tuple[papers.Paper, study.Results]:
-    """Return the paper whose study was run into a folder, with a change if one is given, and its results."""
-    results = study.Results(folder)
+def _paper_of(results: study.Results, change: str | None = None) -> papers.Paper:
+    """Return the paper whose study was run into a folder, with a change if one is given."""
     paper = papers.paper_of(results.store.name)
     if paper is None:
+        folder = results.store.folder
         raise InputError(
             f"{folder}: this is the study {results.store.name}, not that of a paper; accepted: a folder that coebl "
             f"reproduce made. For the page of this study: coebl report {folder}"
         )
-    return paper.changed(change) if change else paper, results
+    return paper.changed(change) if change else paper

@@ -17,6 +17,7 @@ from coebl.core.files import write_whole
 from coebl.core.text import counted, duration, natural
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.judge import Verdict, outcome_word
+from coebl.evidence.pairwise import Families
 from coebl.metrics import registered_metric
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
@@ -37,7 +38,7 @@ __all__ = ["Presentation", "Preset", "Reference", "write_page"]
 def write_page(
     results: Results,
     path: str | os.PathLike[str],
-    show: Presentation,
+    show: Presentation | None = None,
     *,
     verdicts: Sequence[Verdict] = (),
     sections: Sequence[Section] = (),
@@ -50,7 +51,8 @@ def write_page(
     Args:
         results: the results of the study. If they have several noises, each game is shown once per noise.
         path: the file.
-        show: the title, the presets, and other parts that results do not contain.
+        show: the title, the presets, and other parts that results do not contain; by default the title and the
+            description of the study.
         verdicts: the verdicts on the claims of a paper.
         sections: shown before the figures, such as the ranking of a tournament; without sections and verdicts, the page
             shows the ranking of `coebl run`. The times of runs that end at a condition follow.
@@ -60,6 +62,9 @@ def write_page(
     """
     library = vega_script()
     store, metrics = results.store, results.metrics
+    if show is None:
+        family: Families = "the pairings of a game" if sections else "all pairings"  # as in the duels of a tournament
+        show = Presentation(store.words("title") or store.name, store.words("description"), family=family)
     in_figures = [metric for metric in _ordered(metrics, show.first) if metric not in (HittingTime.name, Hit.name)]
     content = read_content(results, in_figures, show)
     if not sections and not verdicts and (ranking := ranking_section(content)):
