@@ -212,7 +212,7 @@ def draw_mean(ax: Axes, rounds: Ints, values: Floats, label: str, style: Style) 
 # Panels
 
 MOST_LINES = 40  # in a panel; more cannot be distinguished
-_MOST_PANELS = 24
+MOST_PANELS = 24
 
 
 def plot_panels(
@@ -243,11 +243,11 @@ def plot_panels(
     >>> figure = plot_panels(results, "exploitability", results.matches())
     """
     present = set(matches)
-    check_some("matches", dict.fromkeys(present))
+    check_some("matches", present)
     games = sorted({game for game, *_ in present}, key=GAMES.order)
     pairs = sorted({match[1:] for match in present}, key=lambda players: tuple(map(LEARNERS.order, players)))
     kept = [(game, [pair for pair in pairs[:MOST_LINES] if (game, *pair) in present]) for game in games]
-    shown = [(game, of_game) for game, of_game in kept if of_game][:_MOST_PANELS]
+    shown = [(game, of_game) for game, of_game in kept if of_game][:MOST_PANELS]
     known = known_to(data) if known is None else known
     times = _times(data, noise) if metric == HittingTime.name else {}
     labels = {pair: drawable(label) for pair, label in _labels(pairs, known, short=bool(times)).items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -140,7 +140,7 @@ def legend_entries(axes: Iterable[Axes]) -> dict[str, Artist]:
     return entries
 
 
-def check_some(argument: str, given: Mapping[Any, Any]) -> None:
+def check_some(argument: str, given: Collection[Any]) -> None:
     """Raise an `InputError` if there is nothing to draw."""
     if not given:
         raise InputError(f"{argument} is empty; accepted: one or more, each with a match.")

@@ -31,7 +31,7 @@ from coebl.naming import (
     metric_label,
     metric_words,
 )
-from coebl.plots.curves import Data, read_curve
+from coebl.plots.curves import MOST_PANELS, Data, read_curve
 from coebl.plots.style import NOTE, canvas, check_some, drawable, legend_entries, panels
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 LAST = 100  # rounds over which metrics that are not cumulative are averaged
 _MOST = len(PALETTE)  # lines of a panel
-_MOST_PANELS = 24
 
 
 class Best(NamedTuple):
@@ -157,7 +156,7 @@ def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noi
             "there is no sweep: no two row learners of a game differ in one number alone and met the same opponent. "
             "In the study file: learners = ['coebl:c=[0.5,2,8]']"
         )
-    left_out, shown = len(shown[_MOST_PANELS:]), shown[:_MOST_PANELS]
+    left_out, shown = len(shown[MOST_PANELS:]), shown[:MOST_PANELS]
     titles = learner_titles({spec for match in present for spec in match[1:]}, known)
     with panels(len(shown), height=2.1, margin=0.9) as (figure, axes):
         for ax, (sweep, game, lines) in zip(axes, shown, strict=True):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import textwrap
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -134,15 +136,17 @@ def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, A
     opponents: set[int] = set()
     by_claim: set[bool] = set()  # for each cell, True if the main claim checks it
     for preset in content.show.presets:
-        for game, entry in enumerate(content.games if preset.opponent is not None else ()):
+        if preset.opponent is None:
+            continue
+        for game, entry in enumerate(content.games):
             learners = [content.places.get(spec, -1) for spec in preset.on(entry["spec"])]
-            opponent = learners[preset.opponent or 0]
+            opponent = learners[preset.opponent]
             for match, curve in filter(None, (met.get((game, learner, opponent)) for learner in learners)):
                 key = (preset.id, entry["spec"], *content.specs(match))
                 decided = checked.get(key, match.decided == "after")
                 by_claim.add(key in checked)
                 rows.append(_map_cell(content, preset.name, match, curve, decided))
-                opponents.add(opponent)
+                opponents.add(match.column)
     if not rows:
         return None
     family = str(content.show.family)
@@ -150,15 +154,14 @@ def heat_maps(content: Content, verdicts: Sequence[Verdict] = ()) -> dict[str, A
         others = f"; in matches that it does not check, over {family}" if False in by_claim else ""
         family = f"the checks of the main claim in a panel{others}"
     who = _common_title(content, sorted(opponents))
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
+    panels = {panel: list(cells) for panel, cells in groupby(rows, key=itemgetter("panel"))}
     counts = [
         f"{panel}: ahead in {sum(cell['decided'] and cell['columnAhead'] for cell in cells)} of {len(cells)}"
-        for panel in panels
-        for cells in [[row for row in rows if row["panel"] == panel]]
+        for panel, cells in panels.items()
     ]
     return {
         "rows": rows,
-        "panels": panels,
+        "panels": list(panels),
         "games": list(dict.fromkeys(row["game"] for row in rows)),
         "lines": max(row["learner"].count("\n") + 1 for row in rows),
         "title": f"Who beats {who}?",
@@ -192,8 +195,8 @@ def _map_cell(content: Content, panel: str, match: PageMatch, curve: PageCurve, 
 
 def _common_title(content: Content, opponents: Sequence[int]) -> str:
     """Return the title of the common opponent; if its settings differ, the title without them."""
-    known = [content.learners[opponent] for opponent in opponents]
-    sweeps = {learner["sweep"] for learner in known}
-    if len(known) == 1:
-        return str(known[0]["title"])
+    learners = [content.learners[opponent] for opponent in opponents]
+    if len(learners) == 1:
+        return str(learners[0]["title"])
+    sweeps = {learner["sweep"] for learner in learners}
     return content.sweeps[sweeps.pop()]["title"] if len(sweeps) == 1 and None not in sweeps else "the opponent"

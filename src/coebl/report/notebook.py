@@ -12,6 +12,7 @@ import numpy as np
 from coebl.core.arrays import evenly_spread
 from coebl.core.errors import printable
 from coebl.core.text import counted, in_interval, number_text, one_line, with_minus
+from coebl.naming import Known, known_of, metric_words
 
 if TYPE_CHECKING:
     from coebl.engine.player import Player
@@ -158,7 +159,6 @@ def _cut(rows: int, m: int, columns: int, n: int) -> list[str]:
 def render_result(result: Result) -> str:
     """Return a result as HTML: the match, a curve with its 95 % band, and a table of metrics after the last round."""
     from coebl.evidence.statistics import mean_interval
-    from coebl.naming import known_of, metric_words
 
     known = known_of([], result.classes.values())
     least, most = result.match.game.ranges[0]
@@ -175,13 +175,12 @@ def render_result(result: Result) -> str:
         rows.append(map(_name, (metric_words(name, known).title, with_minus(mean), with_minus(interval))))
     table = _table(["after the last round", "mean", "95 % interval"], rows) if rows else ""
     title = f"<b>{_name(str(result.match), 200)}</b>, {counted(len(result.seeds), 'run')}"
-    return f"<div><p>{title}</p>{_curve(result)}{table}</div>"
+    return f"<div><p>{title}</p>{_curve(result, known)}{table}</div>"
 
 
-def _curve(result: Result) -> str:
+def _curve(result: Result, known: Known) -> str:
     """Return the mean of the first metric by round with its band; nothing if fewer than two rounds can be drawn."""
     from coebl.evidence.statistics import Band
-    from coebl.naming import known_of, metric_words
 
     if not result.metrics:
         return ""
@@ -203,7 +202,7 @@ def _curve(result: Result) -> str:
 
     area = f"M{path(high[kept])}L{path(low[kept][::-1], x[::-1])}Z"
     zero = path(np.zeros(2), np.array([_LEFT, _WIDE - 8]))
-    words = metric_words(metric, known_of([], [result.classes[metric]])).in_a_sentence
+    words = metric_words(metric, known).in_a_sentence
     labels = (
         (_LEFT - 6, 12, "end", number_text(top, 3)),
         (_LEFT - 6, _HIGH - _BELOW - 2, "end", number_text(bottom, 3)),
