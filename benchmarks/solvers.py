@@ -44,8 +44,7 @@ def tied_games(n: int) -> Floats:
     random = np.random.default_rng([2, n])
     count = random.poisson(0.5, size=(BATCH, n, n))
     mean = np.where(count > 0, random.normal(size=(BATCH, n, n)) / np.sqrt(np.maximum(1, count)), 0)
-    result: Floats = mean + np.sqrt(2 * np.log(2 * 3000**2 * n * n) / np.maximum(1, count))
-    return result
+    return mean + np.sqrt(2 * np.log(2 * 3000**2 * n * n) / np.maximum(1, count))
 
 
 def compare(batch: Floats, processes: dict[str, Executor]) -> dict[str, float]:

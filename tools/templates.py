@@ -23,8 +23,7 @@ def render(name: str, filters: Mapping[str, Any], **values: Any) -> str:
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters.update(filters)
-    text: str = environment.from_string(template_path(name).read_text(encoding="utf-8")).render(**values)
-    return text
+    return environment.from_string(template_path(name).read_text(encoding="utf-8")).render(**values)
 
 
 def read_json(path: Path) -> Any:

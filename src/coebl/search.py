@@ -358,8 +358,7 @@ class Cga(Search):
         step = 1 / max(1.0, self.scale * sqrt(bits) * log(bits))
         first, second = samples.astype(np.float64).transpose(1, 0, 2)
         winner = np.sign(gain[:, :1] - gain[:, 1:])  # 1: the first; -1: the second; 0: neither
-        moved: Floats = np.clip(marginals + step * winner * (first - second), 0, 1)
-        return moved
+        return np.clip(marginals + step * winner * (first - second), 0, 1)
 
     def recommend(self) -> tuple[Floats, Floats]:
         return self.p, self.q

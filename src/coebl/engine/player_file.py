@@ -84,8 +84,7 @@ class Contestant:
     def _draw(self, policy: Floats) -> Ints:
         """Draw an action from a policy: a number, or a genome, (genes,)."""
         self._seated.policies[0, 0] = policy
-        action: Ints = self._seated.draw(0)[0]
-        return action
+        return self._seated.draw(0)[0]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickle and copy, with the learner's state as JSON and bytes."""

@@ -62,8 +62,7 @@ class PolicyPaths:
     def exploitability(self, policies: tuple[Floats, ...]) -> Floats:
         """Return the total gain of both players' best responses to these policies: (points,)."""
         row, column = policies
-        gain: Floats = (column @ self.game.payoff.T).max(axis=1) - (row @ self.game.payoff).min(axis=1)
-        return gain
+        return (column @ self.game.payoff.T).max(axis=1) - (row @ self.game.payoff).min(axis=1)
 
 
 def policy_paths(result: Result, seed: int | None = None, points: int = 500, also: tuple[int, ...] = ()) -> PolicyPaths:

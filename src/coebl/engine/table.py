@@ -41,8 +41,7 @@ class PolicyError(CoeblError, ValueError):
 
 def deal(game: AnyGame, seeds: Sequence[int], backend: Backend = CPU) -> AnyGame:
     """Return a game as it is played with these seeds: a game of genomes may have a hidden mask for each."""
-    dealt: AnyGame = game.dealt(seeds, backend) if hasattr(game, "dealt") else game
-    return dealt
+    return game.dealt(seeds, backend) if hasattr(game, "dealt") else game
 
 
 def _view(game: AnyGame, number: int) -> Floats | None:
@@ -273,8 +272,7 @@ class Table:
             return actions[others[0]]
         if not others:
             return None
-        joint: Ints = np.ravel_multi_index([actions[seat] for seat in others], [self._widths[seat] for seat in others])
-        return joint
+        return np.ravel_multi_index([actions[seat] for seat in others], [self._widths[seat] for seat in others])
 
     def _check(self, first: int, length: int) -> None:
         for seated in self.seats:

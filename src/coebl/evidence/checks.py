@@ -181,8 +181,7 @@ class Check(ABC):
 
     def means(self, numbers: Floats) -> Floats:
         """Return the means of the numbers that are compared."""
-        means: Floats = numbers.mean(axis=1)
-        return means
+        return numbers.mean(axis=1)
 
 
 @dataclass(frozen=True)

@@ -193,8 +193,7 @@ class Verdict:
         reported = (
             {"metric": one.metric, "verdict": one.verdict} | _measured_values(one.estimate) for one in self.reported
         )
-        values: dict[str, Any] = finite(plain | {"reported": [*reported]})
-        return values
+        return finite(plain | {"reported": [*reported]})
 
 
 def judge(

@@ -357,8 +357,7 @@ def _t_tests(mean: Any, sd: Any, n: Any, threshold: float = 0.0) -> tuple[Floats
 
 def _two_sided_p(mean: Any, sd: Any, n: Any) -> Floats:
     """Return the p value of the t test that a mean is zero."""
-    p: Floats = np.minimum(1.0, 2 * np.minimum(*_t_tests(mean, sd, n)))
-    return p
+    return np.minimum(1.0, 2 * np.minimum(*_t_tests(mean, sd, n)))
 
 
 def _pair(

@@ -326,8 +326,7 @@ class Game(ZeroSumGame, TableGame):
         return extreme_equilibria(self)
 
     def _paid(self, row: Ints, column: Ints) -> Floats:
-        earned: Floats = self.payoff[row, column]
-        return earned
+        return self.payoff[row, column]
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:

@@ -61,8 +61,7 @@ def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
             raise InputError("the file is empty; accepted: a payoff matrix, such as the lines 1,-1 and -1,1. Add one.")
         contents = {"name": path.stem, **_FORMATS[suffix][0](data if suffix == ".npy" else _decode(data))}
         if "payoff" in contents:
-            game: Game = Game(contents.pop("payoff"), **contents)
-            return game
+            return Game(contents.pop("payoff"), **contents)
         payoffs = contents.pop("payoffs")
         if suffix == ".nfg" and len(payoffs) == 2 and not differing_sums(*payoffs):
             return Game._from_tensors(payoffs, "the game", **contents)

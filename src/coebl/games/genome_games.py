@@ -37,8 +37,7 @@ def _law_of_count(policy: Floats) -> Floats:
 
 def _ones(genome: Ints) -> Ints:
     """Return the number of ones of genomes, (..., n): (...). int32 takes a fifth of the time in a search."""
-    count: Ints = genome.sum(axis=-1, dtype=np.int32)
-    return count
+    return genome.sum(axis=-1, dtype=np.int32)
 
 
 class CountGame(GenomeGame):
@@ -77,16 +76,14 @@ class CountGame(GenomeGame):
         self.table = table
 
     def _payoffs(self, x: Ints, y: Ints) -> Floats:
-        payoffs: Floats = self.table[_ones(x), _ones(y)]
-        return payoffs
+        return self.table[_ones(x), _ones(y)]
 
     def payoffs_of_pairs(self, x: Ints, y: Ints, i: Ints | None = None, j: Ints | None = None) -> Floats:
         """Return the payoffs of pairs, as `GenomeGame` does, but count the ones of every genome once."""
         k, l = (_ones(self._bare(seat, side.swapaxes(0, 1))).T for seat, side in enumerate((x, y)))
         if i is not None and j is not None:
             k, l = np.take_along_axis(k, i, axis=1), np.take_along_axis(l, j, axis=1)
-        payoffs: Floats = self.table[k, l]
-        return payoffs
+        return self.table[k, l]
 
     def _guaranteed(self, seat: int, genome: Ints) -> Floats:
         least: Floats = self.table.min(axis=1) if seat == 0 else -self.table.max(axis=0)  # of each count
@@ -98,17 +95,14 @@ class CountGame(GenomeGame):
         return self._times(_law_of_count(policy), view)
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
-        expected: Floats = (_law_of_count(row) * self._earned(0, column)).sum(axis=-1)
-        return expected
+        return (_law_of_count(row) * self._earned(0, column)).sum(axis=-1)
 
     def _answer(self, seat: int, policy: Floats) -> Ints:
         count = self._earned(seat, policy).argmax(axis=-1)
-        genome: Ints = (np.arange(self.n, like=count) < count[..., None]).astype(np.int8)
-        return genome
+        return (np.arange(self.n, like=count) < count[..., None]).astype(np.int8)
 
     def _response(self, seat: int, policy: Floats) -> Floats:
-        best: Floats = self._earned(seat, policy).max(axis=-1)
-        return best
+        return self._earned(seat, policy).max(axis=-1)
 
     def _value(self) -> float:
         from coebl.solver import solve_matrix  # imports Numba
@@ -123,8 +117,7 @@ class _OnesWin(GenomeGame):
         return np.ones_like(policy).astype(np.int8)
 
     def _response(self, seat: int, policy: Floats) -> Floats:
-        best: Floats = 1 - policy.prod(axis=-1)
-        return best
+        return 1 - policy.prod(axis=-1)
 
     def _value(self) -> float:
         return 0.0
@@ -157,8 +150,7 @@ class BinaryDiagonal(CountGame):
 
     def is_target(self, seat: int, action: Ints) -> Booleans:
         """Return true where a genome of a seat, (..., n), is 1^n without its mask: (...)."""
-        target: Booleans = _ones(self._bare(seat, action)) == self.n
-        return target
+        return _ones(self._bare(seat, action)) == self.n
 
 
 class BiggerNumber(_OnesWin):
@@ -195,15 +187,13 @@ class BiggerNumber(_OnesWin):
     def _payoffs(self, x: Ints, y: Ints) -> Floats:
         difference = self._ranked(x - y)
         first = (difference != 0).argmax(axis=-1)
-        sign: Floats = np.take_along_axis(difference, first[..., None], axis=-1)[..., 0].astype(np.float64)
-        return sign
+        return np.take_along_axis(difference, first[..., None], axis=-1)[..., 0].astype(np.float64)
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
         row, column = self._ranked(row), self._ranked(column)
         equal = (row * column + (1 - row) * (1 - column)).cumprod(axis=-1)
         before = np.concatenate([np.ones_like(equal[..., :1]), equal[..., :-1]], axis=-1)
-        expected: Floats = (before * (row - column)).sum(axis=-1)
-        return expected
+        return (before * (row - column)).sum(axis=-1)
 
 
 class Bilinear(GenomeGame):
@@ -230,12 +220,10 @@ class Bilinear(GenomeGame):
         self.alpha, self.beta = alpha, beta
 
     def _payoffs(self, x: Ints, y: Ints) -> Floats:
-        payoffs: Floats = (x.mean(axis=-1) - self.beta) * (y.mean(axis=-1) - self.alpha)
-        return payoffs
+        return (x.mean(axis=-1) - self.beta) * (y.mean(axis=-1) - self.alpha)
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
-        expected: Floats = (row.mean(axis=-1) - self.beta) * (column.mean(axis=-1) - self.alpha)
-        return expected
+        return (row.mean(axis=-1) - self.beta) * (column.mean(axis=-1) - self.alpha)
 
     def _slope(self, seat: int, policy: Floats) -> Floats:
         """Return the gain of a seat if its share of ones is 1 instead of 0."""
@@ -322,8 +310,7 @@ class GeneBilinear(GenomeGame):
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
         mixed = (self._times(row, self.pairs) * column).sum(axis=-1)
-        expected: Floats = self.constant + (row * self.own).sum(axis=-1) + (column * self.other).sum(axis=-1) + mixed
-        return expected
+        return self.constant + (row * self.own).sum(axis=-1) + (column * self.other).sum(axis=-1) + mixed
 
     def _payoffs(self, x: Ints, y: Ints) -> Floats:
         return self._expected(x.astype(np.float64), y.astype(np.float64))

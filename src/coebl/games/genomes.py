@@ -82,14 +82,12 @@ class GenomeGame(ZeroSumGame):
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
         """Return the expected payoff of two policies, (..., n), to the row player: (...)."""
-        expected: Floats = (_probabilities(row) * self._against(0, column)).sum(axis=-1)
-        return expected
+        return (_probabilities(row) * self._against(0, column)).sum(axis=-1)
 
     def _answer(self, seat: int, policy: Floats) -> Ints:
         """Return a genome of a seat that is a best response to the opponent's policy: (..., n)."""
         listed: Ints = np.asarray(genomes(self.n), like=policy)
-        best: Ints = listed[self._against(seat, policy).argmax(axis=-1)]
-        return best
+        return listed[self._against(seat, policy).argmax(axis=-1)]
 
     def _response(self, seat: int, policy: Floats) -> Floats:
         """Return the payoff of a seat's best response to the opponent's policy, (..., n): (...)."""
@@ -148,8 +146,7 @@ class GenomeGame(ZeroSumGame):
         if i is not None and j is not None:
             runs = np.arange(len(x))[:, None]
             x, y = x[runs, i], y[runs, j]
-        payoffs: Floats = self.payoffs(x.swapaxes(0, 1), y.swapaxes(0, 1)).T  # masks are (runs, n)
-        return payoffs
+        return self.payoffs(x.swapaxes(0, 1), y.swapaxes(0, 1)).T  # masks are (runs, n)
 
     def expected(self, row: Floats, column: Floats) -> Floats:
         """Return the expected payoff to the row player of the policies row and column, marginals (..., n): (...)."""
@@ -176,8 +173,7 @@ class GenomeGame(ZeroSumGame):
         """Return true where an action of a seat, a genome, (..., n), guarantees the value as a pure strategy: (...)."""
         self._need("response")
         value, (low, high) = self.value if seat == 0 else -self.value, self.payoff_range
-        optimal: Booleans = self._guaranteed(seat, self._bare(seat, action)) >= value - _CERTAIN * (high - low)
-        return optimal
+        return self._guaranteed(seat, self._bare(seat, action)) >= value - _CERTAIN * (high - low)
 
     def is_target(self, seat: int, action: Ints) -> Booleans:
         """Return true where an action of a seat ends a run with `until="optimum"`: by default an optimal genome."""
@@ -287,8 +283,7 @@ def genomes(n: int) -> Ints:
     >>> genomes(2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
-    listed: Ints = (np.arange(2**n)[:, None] >> np.arange(n)[::-1] & 1).astype(np.int8)
-    return listed
+    return (np.arange(2**n)[:, None] >> np.arange(n)[::-1] & 1).astype(np.int8)
 
 
 def _probabilities(policy: Floats) -> Floats:
@@ -350,5 +345,4 @@ class FunctionGame(GenomeGame):
                 f"{self.name} returned the payoff {float(payoff[~inside][0])}; accepted: numbers in its payoff range, "
                 f"{low:g} .. {high:g}. Scale it, or return FunctionGame(payoff, n, payoff_range=(low, high))."
             )
-        payoffs: Floats = np.asarray(payoff, np.float64, like=payoff).reshape(batch)
-        return payoffs
+        return np.asarray(payoff, np.float64, like=payoff).reshape(batch)

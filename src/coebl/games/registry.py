@@ -141,8 +141,7 @@ def _as_game(given: Any, start: str, accepted: str) -> ZeroSumGame | TensorGame:
         if not isinstance(given, (list, tuple)) and not hasattr(given, "__array__"):
             raise InputError(f"{start} {shorten(given)}; accepted: {accepted}.")
         given = Game(given)
-    game: ZeroSumGame | TensorGame = given
-    return game
+    return given
 
 
 def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame | TensorGame:

@@ -69,12 +69,10 @@ class Indices(Space):
         cumulative = policy.cumsum(axis=1)
         below = cumulative <= uniform * cumulative[:, -1:]
         below[:, -1] = False  # matters only for an invalid policy, which is about to be rejected
-        action: Ints = below.argmin(axis=1)  # the first that is not below
-        return action
+        return below.argmin(axis=1)  # the first that is not below
 
     def are_policies(self, policies: Floats) -> Booleans:
-        good: Booleans = (policies >= 0).all(axis=-1) & (np.abs(policies.sum(axis=-1) - 1) <= _SUM_TOLERANCE)
-        return good
+        return (policies >= 0).all(axis=-1) & (np.abs(policies.sum(axis=-1) - 1) <= _SUM_TOLERANCE)
 
     def _fault(self, policy: Floats) -> str:
         negative = (policy < 0).any()
@@ -105,12 +103,10 @@ class Bits(Space):
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
         """Return a genome per run, (runs, width): a gene is 1 if its uniform number is below its marginal."""
-        genome: Ints = (uniform < policy).astype(np.int8)
-        return genome
+        return (uniform < policy).astype(np.int8)
 
     def are_policies(self, policies: Floats) -> Booleans:
-        good: Booleans = (policies >= 0).all(axis=-1) & (policies.max(axis=-1) <= 1)
-        return good
+        return (policies >= 0).all(axis=-1) & (policies.max(axis=-1) <= 1)
 
     def _fault(self, policy: Floats) -> str:
         return f"has the marginal {policy[~((policy >= 0) & (policy <= 1))][0]:.3g}"

@@ -91,8 +91,7 @@ class TensorGame(TableGame):
     @cached_property
     def welfare(self) -> Floats:
         """The sum of the players' payoffs: (m1, ..., mN)."""
-        total: Floats = np.sum(self.payoffs, axis=0)
-        return total
+        return np.sum(self.payoffs, axis=0)
 
     @property
     def draws(self) -> int:
@@ -219,5 +218,4 @@ def _check_between(between: Any, payoffs: tuple[Floats, ...]) -> Between:
         accepted = "independent, common" + ", or opposite" * zero_sum
         why = " opposite is for two players whose payoffs add up to 0." if between == "opposite" else ""
         raise InputError(f"noise_between is {shorten(between)}; accepted: {accepted}.{why}")
-    checked: Between = between
-    return checked
+    return between

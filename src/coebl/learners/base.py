@@ -147,23 +147,19 @@ class Seat:
 
     def zeros(self, *shape: int) -> Floats:
         """Return an array of zeros, (runs, *shape)."""
-        zeros: Floats = self.backend.arrays.zeros((self.runs, *shape))
-        return zeros
+        return self.backend.arrays.zeros((self.runs, *shape))
 
     def full(self, value: float, *shape: int) -> Floats:
         """Return an array of this value, (runs, *shape)."""
-        filled: Floats = self.backend.arrays.full((self.runs, *shape), value)
-        return filled
+        return self.backend.arrays.full((self.runs, *shape), value)
 
     def array(self, values: ArrayLike) -> Floats:
         """Return these values, of any shape, as an array on the seat's device."""
-        array: Floats = self.backend.arrays.asarray(values, np.float64)
-        return array
+        return self.backend.arrays.asarray(values, np.float64)
 
     def arange(self, count: int) -> Ints:
         """Return 0, 1, 2, ..., (count,)."""
-        numbers: Ints = self.backend.arrays.arange(count)
-        return numbers
+        return self.backend.arrays.arange(count)
 
     def at(self, *actions: Ints) -> tuple[Ints, ...]:
         """Return the index of one entry per run, `score[seat.at(action)]`, from (runs,) actions for each later axis.
@@ -178,8 +174,7 @@ class Seat:
 
     def einsum(self, subscripts: str, *operands: Floats) -> Floats:
         """Return `numpy.einsum` of subscripts and operands, summed in an order that does not depend on the batch."""
-        product: Floats = self.backend.einsum(subscripts, *operands)
-        return product
+        return self.backend.einsum(subscripts, *operands)
 
     def unit(self, reward: Floats) -> Floats:
         """Return each reward mapped to [0, 1] by the known range, without clipping: noise may take it outside."""

@@ -33,8 +33,7 @@ class _Exp3(Learner):
         m, log_m = self.seat.actions, log(self.seat.actions)
         gamma = min(1.0, sqrt(m * log_m / t))
         weight = exponential_weights(self.score, sqrt(2 * log_m / (t * m)))
-        mixed: Floats = (1 - gamma) * weight / weight.sum(axis=-1, keepdims=True) + gamma / m
-        return mixed
+        return (1 - gamma) * weight / weight.sum(axis=-1, keepdims=True) + gamma / m
 
 
 @dataclass
@@ -158,8 +157,7 @@ def project_kl(weights: Floats, floor: float) -> Floats:
     scale = (1 - (m - rank) * floor) / np.cumsum(falling, axis=-1)  # (runs, m), s_r
     above = np.count_nonzero(scale * falling > floor, axis=-1)
     index = np.maximum(above, 1) - 1  # if floor is 1/m, none is above it, and s_1 puts all on it
-    clipped: Floats = np.maximum(floor, np.take_along_axis(scale, index[:, None], axis=-1) * weights)
-    return clipped
+    return np.maximum(floor, np.take_along_axis(scale, index[:, None], axis=-1) * weights)
 
 
 class Exp3AsReleased(_Exp3):

@@ -241,8 +241,7 @@ class GeneBilin(Learner):
             probe = self.seat.einsum("rji,ri->rj", turned, image) + 1e-12
             self._probe = probe / np.sqrt((probe**2).sum(axis=-1))[:, None]
         image = self.seat.einsum("rij,rj->ri", pairs, self._probe)
-        norm: Floats = np.sqrt((image**2).sum(axis=-1))
-        return norm
+        return np.sqrt((image**2).sum(axis=-1))
 
     def observe(self, t: int, seen: Seen) -> None:
         feature = (_signs(seen.action)[:, :, None] * _signs(seen.opponent)[:, None, :]).reshape((self.seat.runs, -1))
@@ -339,8 +338,7 @@ class AsAtoms(Learner):
     def policy(self, t: int) -> Floats:
         self.mixture = self.inner.policy(t)
         number = self.seat.backend.draw(self._space, self.mixture, self.seat.random.uniform(1))
-        policy: Floats = self._genomes[number]
-        return policy
+        return self._genomes[number]
 
     def observe(self, t: int, seen: Seen) -> None:
         action = self._number(seen.action)
@@ -350,8 +348,7 @@ class AsAtoms(Learner):
 
     def _number(self, genome: Ints) -> Ints:
         """Return the number of each genome, read in binary: (runs,)."""
-        number: Ints = (genome * self._places).sum(axis=-1).astype(np.int64)
-        return number
+        return (genome * self._places).sum(axis=-1).astype(np.int64)
 
     def cost(self, actions: int, opponent_actions: int) -> float:
         return 1.0 + self.learner.cost(2**actions, 2**opponent_actions)

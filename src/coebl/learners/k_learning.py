@@ -162,8 +162,7 @@ class EntropicSolver:
         actions = point.x.shape[-1]
         # The objective is at least tau log m + the mean of the brackets, which bounds the best tau.
         largest_tau = (value - mean.mean(axis=1).min(axis=-1)) / log(actions)
-        gap: Floats = value - point.gradient.min(axis=-1) + np.maximum(-in_tau, 0) * largest_tau
-        return gap
+        return value - point.gradient.min(axis=-1) + np.maximum(-in_tau, 0) * largest_tau
 
     def _step(self, point: _Point, mean: Floats, variance: Floats) -> tuple[_Point, Booleans]:
         """Take a projected Newton step of Dinkelbach's problem; return the new point and a mask of moved runs."""
@@ -195,8 +194,7 @@ class EntropicSolver:
         hessian = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
         diagonal = list(range(hessian.shape[-1]))
         hessian[:, diagonal, diagonal] += curvature
-        step: Floats = self._seat.backend.solve_positive(hessian, -gradient)
-        return step
+        return self._seat.backend.solve_positive(hessian, -gradient)
 
 
 def _choose(good: Booleans, new: _Point, old: _Point) -> _Point:

@@ -149,8 +149,7 @@ class Kinship:
 
 def shrunk_mean(values: Floats, weight: Floats, precision: float | Floats) -> Floats:
     """Return the weighted mean over the last axis, with an additional value of 0 whose weight is `precision`."""
-    mean: Floats = np.sum(weight * values, axis=-1) / (np.sum(weight, axis=-1) + precision)
-    return mean
+    return np.sum(weight * values, axis=-1) / (np.sum(weight, axis=-1) + precision)
 
 
 def learn_weights(seat: Seat, mean: Floats, covariance: Floats, feature: Floats, reward: Floats) -> None:
@@ -167,8 +166,7 @@ def learn_weights(seat: Seat, mean: Floats, covariance: Floats, feature: Floats,
 
 def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
     """Return exp(rate * score), up to scale: the largest on the last axis is 1, so exp cannot overflow."""
-    weights: Floats = exp(rate * (score - score.max(axis=-1, keepdims=True)))
-    return weights
+    return exp(rate * (score - score.max(axis=-1, keepdims=True)))
 
 
 def softmax(score: Floats, rate: float = 1.0) -> Floats:
@@ -178,8 +176,7 @@ def softmax(score: Floats, rate: float = 1.0) -> Floats:
 
 def normalised(weights: Floats) -> Floats:
     """Return the policies proportional to these weights: (runs, m) from (runs, m)."""
-    policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
-    return policy
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def draw_integers(seat: Seat, below: int, *shape: int) -> Ints:

@@ -204,5 +204,4 @@ class EstimatedPrior:
 
 def _of_pairs(numbers: Floats) -> Floats:
     """Return the sums over all pairs: (runs,) from (runs, m, k)."""
-    total: Floats = numbers.sum(axis=-1).sum(axis=-1)
-    return total
+    return numbers.sum(axis=-1).sum(axis=-1)

@@ -115,8 +115,7 @@ class _RandomOfCopies:
 
     def normal(self, *shape: int, deviation: Floats | None = None, mean: Floats | None = None) -> Floats:
         standard = self._random.normal(self._copies, *shape).reshape((-1, *shape))
-        spread: Floats = spread_out(standard, deviation, mean)
-        return spread
+        return spread_out(standard, deviation, mean)
 
 
 def _of_copies(seat: Seat) -> Seat:

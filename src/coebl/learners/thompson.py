@@ -68,8 +68,7 @@ class _Imagining(BeliefLearner):
     def imagine(self, opponent: Ints) -> Floats:
         """Return the optimistic payoff of each action, clipped to the range: (runs, m)."""
         mean, deviation = self.posterior.against(opponent)
-        payoffs: Floats = np.clip(mean + deviation * self._optimism(), *self.seat.payoff_range)
-        return payoffs
+        return np.clip(mean + deviation * self._optimism(), *self.seat.payoff_range)
 
     def _optimism(self) -> float | Floats:
         """Return the number of deviations that are added to the mean of a payoff: a scalar, or (runs, m)."""
@@ -89,8 +88,7 @@ class _Ots(_Imagining):
     draws: Annotated[int, Range(1), "the number of draws of each payoff; more are more optimistic"] = 10
 
     def _optimism(self) -> Floats:
-        largest: Floats = self.seat.random.normal(self.draws, self.seat.actions).max(axis=1)
-        return largest
+        return self.seat.random.normal(self.draws, self.seat.actions).max(axis=1)
 
 
 class OtsHedge(_Ots, Hedge):

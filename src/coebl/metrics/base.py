@@ -68,8 +68,7 @@ class Block:
     def numbers(self) -> Floats:
         """The number of each round, from 1: (rounds, 1)."""
         rounds = range(self.first_round, self.first_round + self.rounds)
-        numbers: Floats = np.asarray(rounds, np.float64, like=self.reward)[:, None]
-        return numbers
+        return np.asarray(rounds, np.float64, like=self.reward)[:, None]
 
     @property
     def reward(self) -> Floats:
@@ -278,8 +277,7 @@ class Outcomes:
     def expected(self) -> Floats:
         """The payoff of the policies to the row player, x'Ay: (rounds, runs)."""
         if not self._is_matrix:
-            mean: Floats = self._game.expected(*self._policies)
-            return mean
+            return self._game.expected(*self._policies)
         return -self._mean(1) if self.zero_sum else self._mean(0)
 
     def expected_by(self, seat: int) -> Floats:
@@ -292,8 +290,7 @@ class Outcomes:
     def earned(self) -> Floats:
         """The payoff of the actions to the row player, without noise, A[a, b]: (rounds, runs)."""
         if not self._is_matrix:
-            earned: Floats = self._game.payoffs(*self._actions)
-            return earned
+            return self._game.payoffs(*self._actions)
         return self._looked_up(0)
 
     def earned_by(self, seat: int) -> Floats:
@@ -306,12 +303,10 @@ class Outcomes:
         return self._view(seat)[self._actions[seat], self._joint(seat)]
 
     def _mean(self, seat: int) -> Floats:
-        mean: Floats = self._backend.einsum("trj,trj->tr", self.payoffs(seat), self._policies[seat])
-        return mean
+        return self._backend.einsum("trj,trj->tr", self.payoffs(seat), self._policies[seat])
 
     def _view(self, seat: int) -> Floats:
-        payoff: Floats = np.asarray(self._game.own_view(self._game.seats[seat]), like=self._policies[0])
-        return payoff
+        return np.asarray(self._game.own_view(self._game.seats[seat]), like=self._policies[0])
 
     def _joint(self, seat: int) -> Ints:
         """Return the number of the joint action of the other seats: (rounds, runs)."""

@@ -33,8 +33,7 @@ class Regret(Total):
     signed = True
 
     def terms(self, block: Block) -> Floats:
-        regret: Floats = block.game.value - block.reward
-        return regret
+        return block.game.value - block.reward
 
 
 @METRICS.add("pseudo_regret")
@@ -47,8 +46,7 @@ class PseudoRegret(Regret):
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
 
     def terms(self, block: Block) -> Floats:
-        regret: Floats = block.game.value - block.outcomes.expected
-        return regret
+        return block.game.value - block.outcomes.expected
 
 
 @METRICS.add("absolute_regret")
@@ -149,8 +147,7 @@ class TotalVariation(_Distance):
     bounds = (0, 2)
 
     def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
-        distance: Floats = np.abs(policy - equilibrium).sum(axis=-1) / 2
-        return distance
+        return np.abs(policy - equilibrium).sum(axis=-1) / 2
 
 
 class _Gap(Metric):
@@ -317,8 +314,7 @@ class Welfare(Mean):
     in_payoffs = True
 
     def terms(self, block: Block) -> Floats:
-        earned: Floats = np.asarray(block.game.welfare, like=block.reward)[tuple(block.actions)]
-        return earned
+        return np.asarray(block.game.welfare, like=block.reward)[tuple(block.actions)]
 
 
 @METRICS.add("welfare_ratio")
@@ -338,8 +334,7 @@ class WelfareRatio(Welfare):
         return reason
 
     def __call__(self, block: Block) -> Floats:
-        ratio: Floats = super().__call__(block) / float(block.game.welfare.max())
-        return ratio
+        return super().__call__(block) / float(block.game.welfare.max())
 
 
 @METRICS.add("exploitability_at_least")
@@ -387,8 +382,7 @@ class ModeExploitability(_Gap):
 
     def __call__(self, block: Block) -> Floats:
         row, column = map(_modes, block.policies)
-        gap: Floats = block.game.response(0, column) + block.game.response(1, row)
-        return gap
+        return block.game.response(0, column) + block.game.response(1, row)
 
 
 @METRICS.add("disengaged")

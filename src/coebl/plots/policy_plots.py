@@ -41,8 +41,7 @@ def on_triangle(policies: Floats) -> Floats:
     >>> on_triangle(np.array([[0.0, 0.0, 1.0], [0.5, 0.5, 0.0]]))[:, 0]
     array([0.5, 0.5])
     """
-    points: Floats = policies @ CORNERS
-    return points
+    return policies @ CORNERS
 
 
 def replicator_arrows(payoff: Floats, across: int = 9) -> tuple[Floats, Floats]:

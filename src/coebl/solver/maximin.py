@@ -291,8 +291,7 @@ def scaled_weights(weight: Floats) -> Floats:
     halves = weight / 2  # so that their differences do not overflow
     above = halves - halves.min(axis=1, keepdims=True)
     largest = above.max(axis=1, keepdims=True)
-    scaled: Floats = above / np.where(largest > 0, largest, 1.0)
-    return scaled
+    return above / np.where(largest > 0, largest, 1.0)
 
 
 # A game whose answer a kernel could not certify is solved again by the kernel for large matrices: first in double

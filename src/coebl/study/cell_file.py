@@ -133,8 +133,7 @@ def _parquet_bytes(table: pyarrow.Table) -> bytes:
         # floats hardly repeat, so a dictionary gains nothing, but they compress well with their bytes split by position
         column_encoding=dict.fromkeys(set(table.column_names).difference(RESERVED), "BYTE_STREAM_SPLIT"),
     )
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+    return sink.getvalue().to_pybytes()
 
 
 def _checksum(table: pyarrow.Table) -> str:
@@ -157,8 +156,7 @@ def _distinct(column: Any) -> list[Any]:
     """Return the distinct values of a column of labels; lists must all be equal."""
     pa, compute = require("pyarrow"), require("pyarrow.compute")
     if not pa.types.is_list(column.type):
-        values: list[Any] = column.unique().to_pylist()
-        return values
+        return column.unique().to_pylist()
     lists = column.combine_chunks()
     first: list[str] = lists[0].as_py()
     same_length = compute.all(compute.equal(compute.list_value_length(lists), len(first))).as_py()

@@ -96,8 +96,7 @@ def _play(
     uniform = parse_learner("uniform")
     pair = (uniform, learner) if seat else (learner, uniform)
     policies = Table(Match(game, pair, rounds), seeds, backend).play(1, rounds).policies
-    played: Floats = backend.to_host(policies[seat])
-    return played
+    return backend.to_host(policies[seat])
 
 
 def _games(learner: Learner, seat: int, rounds: int) -> dict[str, ZeroSumGame]:

@@ -55,8 +55,7 @@ class Measured:
     @property
     def against(self) -> Floats:
         """The meta-game: the mean advantage over games and seeds, (learners, learners)."""
-        mean: Floats = self.advantage.mean(axis=(0, 1))
-        return mean
+        return self.advantage.mean(axis=(0, 1))
 
     def duels(self) -> list[Pairing]:
         """Return the tests of all pairs, over all games and then on each, with Holm's correction within each."""
@@ -387,22 +386,19 @@ def resample_weights(games: int, seeds: int, resamples: int, random: np.random.G
 
 def _mean_advantage(against: Floats, opponents: NDArray[np.bool_]) -> Floats:
     """Return the mean advantage of each learner over its opponents: (..., learners), from (..., learners, learners)."""
-    mean: Floats = (against * opponents).sum(axis=-1) / np.maximum(opponents.sum(axis=1) - 1, 1)
-    return mean
+    return (against * opponents).sum(axis=-1) / np.maximum(opponents.sum(axis=1) - 1, 1)
 
 
 def _above_the_others(own: Floats, group: NDArray[np.bool_]) -> Floats:
     """Return the earnings of each learner among copies of the learners of its group, above the mean of the group."""
     sizes = group.sum(axis=1)
     earned = (own * group).sum(axis=-1) / sizes
-    above: Floats = earned - (earned[..., None, :] * group).sum(axis=-1) / sizes
-    return above
+    return earned - (earned[..., None, :] * group).sum(axis=-1) / sizes
 
 
 def _ranks(mean: Floats, opponents: NDArray[np.bool_]) -> Ints:
     """Return the rank of each learner among its opponents by mean advantage: one more than those ahead of it."""
-    ranks: Ints = 1 + ((mean[:, None, :] > mean[:, :, None]) & opponents).sum(axis=2)
-    return ranks
+    return 1 + ((mean[:, None, :] > mean[:, :, None]) & opponents).sum(axis=2)
 
 
 def over_games(values: Floats) -> Estimate:
