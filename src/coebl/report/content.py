@@ -22,7 +22,7 @@ from coebl.evidence.pairwise import pairwise as test_pairings
 from coebl.evidence.statistics import bands
 from coebl.games import GAMES, parse_game
 from coebl.learners import LEARNERS
-from coebl.naming import Known, MetricWords, find_sweeps, game_title, known_to, metric_words
+from coebl.naming import Known, MetricWords, find_sweeps, game_title, known_to, learner_words, metric_words
 from coebl.plots.curves import Reference
 from coebl.plots.sweep import LAST
 from coebl.report.legend import (
@@ -34,7 +34,6 @@ from coebl.report.legend import (
     interval_texts,
     learner_entries,
     short,
-    sweep_entry,
 )
 
 if TYPE_CHECKING:
@@ -238,7 +237,13 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
     content = Content(
         metrics={name: _page_words(name, known) for name in metrics},
         learners=learner_entries(specs, shown, sweeps, known, groups),
-        sweeps=[sweep_entry(sweep, known) for sweep in sweeps],
+        sweeps=[
+            {
+                "title": learner_words(next(iter(sweep.values)), known).title or sweep.learner,
+                "parameter": sweep.parameter,
+            }
+            for sweep in sweeps
+        ],
         show=show,
         strongest=show.strongest or next(filter(_sees_policies, specs), ""),
         known=known,

@@ -15,9 +15,11 @@ from coebl.learners import LEARNERS
 from coebl.naming import NOTHING, Known, game_title, learner_titles, metric_words
 from coebl.study.results import SummaryRow
 
-_SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"}
-_SPECIAL |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u00a0": "~"}
-_SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # other characters in old encodings
+_SPECIAL = str.maketrans(
+    {character: f"\\{character}" for character in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u00a0": "~"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # other characters in old encodings
+)
 
 
 def latex_tables(rows: Sequence[SummaryRow], known: Known = NOTHING) -> str:
@@ -95,4 +97,4 @@ def _escaped(text: str) -> str:
     >>> print(_escaped("a_b & 5 %"))
     a\_b \& 5 \%
     """
-    return "".join(_SPECIAL.get(character, character) for character in text)
+    return text.translate(_SPECIAL)

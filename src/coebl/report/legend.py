@@ -121,12 +121,6 @@ def _sees(spec: str, known: Known) -> str:
     return f"{kind}, {KINDS[kind]}" if kind in REFERENCES else ""
 
 
-def sweep_entry(sweep: Sweep, known: Known) -> dict[str, str]:
-    """Return a sweep for the script: its learner and its parameter."""
-    title = learner_words(next(iter(sweep.values)), known).title
-    return {"title": title or sweep.learner, "parameter": sweep.parameter}
-
-
 def short(numbers: Iterable[float], digits: int = DIGITS) -> list[float | int | None]:
     """Round numbers for the script of the page; numbers that are not finite become None."""
     return [few_digits(number, digits) for number in numbers]
