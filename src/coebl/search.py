@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from coebl.backend import log, log1p
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError
-from coebl.core.specs import Range
-from coebl.learners.base import Kind, Learner, Nonnegative, Plays, Positive, Seat
+from coebl.core.specs import Nonnegative, Positive, Range
+from coebl.learners.base import Kind, Learner, Plays, Seat
 from coebl.learners.parts import draw_integers
 
 __all__ = ["Pairs", "Search"]

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from coebl.core.errors import InputError, shorten
 
@@ -187,3 +187,10 @@ class Range:
         if self.high == math.inf:
             return f"{'>' if self.open_low else '>='} {self.low:g}"
         return f"{self.low:g} {'< ...' if self.open_low else '..'} {self.high:.9g}"
+
+
+# Types of parameters, to which a field or an argument adds its meaning: Annotated[Share, "the share that ..."]
+Nonnegative = Annotated[float, Range(0)]
+Positive = Annotated[float, Range(0, open_low=True)]
+Share = Annotated[float, Range(0, 1)]
+PositiveShare = Annotated[float, Range(0, 1, open_low=True)]

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from coebl.core.errors import InputError
-from coebl.core.specs import Range
+from coebl.core.specs import Range, Share
 from coebl.games import genome_games as genes
 from coebl.games.game import Game, ZeroSumGame
 from coebl.games.genomes import MOST_LISTED, GenomeGame
@@ -29,7 +29,6 @@ _MOST_ACTIONS = 2000  # of blotto, whose number of actions grows fast: 2000 x 20
 _BitCount = Annotated[int, Range(1, genes.MOST_COUNTED), "the bits of an action, at most 10 with space=indices"]
 Genes = Annotated[int, Range(1, genes.MOST_COUNTED), "the number of genes"]
 _Mask = Annotated[bool, "for genomes, true if hidden masks are drawn for each seed"]
-Share = Annotated[float, Range(0, 1)]
 _SpaceName = Annotated[
     Literal["indices", "bits"], "bits if actions are genomes and policies marginals; indices if actions are numbered"
 ]

@@ -15,14 +15,13 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
-from coebl.core.specs import Range
+from coebl.core.specs import Positive, Range
 from coebl.core.text import counted
 from coebl.games.random_games import GENERAL_SUM, generator
 from coebl.games.registry import GAMES, Columns, Rows, Seed
 from coebl.games.tensor import TensorGame
 
 Players = Annotated[int, Range(2, 8), "the number of players"]
-Positive = Annotated[float, Range(0, open_low=True)]
 _Positives = Annotated[tuple[float, ...], Range(0, open_low=True)]
 
 _MOST_CELLS = 1_000_000  # joint actions of a game with a parameter `players`

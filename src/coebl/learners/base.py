@@ -39,7 +39,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import pow
-from typing import Annotated, ClassVar, Literal, Protocol, Self, TypeVar
+from typing import ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,16 +48,9 @@ from coebl.backend import CPU, Backend, Solver, Ties
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.registry import Component
-from coebl.core.specs import Range
 from coebl.games.spaces import Bits, Space
 
 _Value = TypeVar("_Value")
-
-# Types of hyper-parameters, to which a field adds its meaning: Annotated[Share, "the share that ..."]
-Nonnegative = Annotated[float, Range(0)]
-Positive = Annotated[float, Range(0, open_low=True)]
-Share = Annotated[float, Range(0, 1)]
-PositiveShare = Annotated[float, Range(0, 1, open_low=True)]
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
 """The sights that a learner may declare in `sees`."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from coebl.backend import log
 from coebl.core.arrays import Floats
-from coebl.learners.base import Nonnegative, Seat, Seen
+from coebl.core.specs import Nonnegative
+from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.breeding import Breeder, Generation
 from coebl.learners.evolution.selection import Elitist, Pool, Population, Selection
 from coebl.learners.evolution.variation import Gaussian, Mutation, Nothing, Recombination

@@ -14,7 +14,8 @@ import numpy as np
 
 from coebl.backend import log
 from coebl.core.arrays import Floats
-from coebl.learners.base import Learner, Nonnegative, Positive, Seat, Seen
+from coebl.core.specs import Nonnegative, Positive
+from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import exponential_weights, normalised, softmax
 
 _RELEASED = "The program released with Lin (2025), https://github.com/Lss1242/CoEvo_Bandit_Learning."

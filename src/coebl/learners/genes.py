@@ -10,10 +10,10 @@ import numpy as np
 
 from coebl.backend import exp, log
 from coebl.core.arrays import Floats, Ints
-from coebl.core.specs import Range
+from coebl.core.specs import Nonnegative, Positive, PositiveShare, Range, Share
 from coebl.games.genomes import MOST_LISTED, genomes
 from coebl.games.spaces import Indices
-from coebl.learners.base import Learner, Nonnegative, Positive, PositiveShare, Seat, Seen, Share
+from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import learn_weights
 
 _BASELINE = 0.02  # the weight of a new reward in the running mean

@@ -10,7 +10,8 @@ import numpy as np
 
 from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
-from coebl.learners.base import Nonnegative, PositiveShare, Seat, Seen
+from coebl.core.specs import Nonnegative, PositiveShare
+from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.breeding import Breeder
 from coebl.learners.evolution.selection import renewed
 from coebl.learners.evolution.variation import FromBoth, Inherited

@@ -9,7 +9,8 @@ import numpy as np
 
 from coebl.backend import exp, log
 from coebl.core.arrays import Floats, Ints
-from coebl.learners.base import Learner, Positive, PositiveShare, Seat
+from coebl.core.specs import Positive, PositiveShare
+from coebl.learners.base import Learner, Seat
 
 OwnShare = Annotated[PositiveShare, "the share of the payoffs' variance that is specific to a pair"]
 AssumedNoise = Annotated[Positive, "the assumed standard deviation of the noise, relative to the seat's"]

@@ -10,7 +10,8 @@ import numpy as np
 
 from coebl.backend import exp, log
 from coebl.core.arrays import Floats, Ints
-from coebl.learners.base import Nonnegative, PositiveShare, Seat, Seen, Share
+from coebl.core.specs import Nonnegative, PositiveShare, Share
+from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.selection import renewed
 from coebl.learners.parts import EVERY_PAIR, BeliefLearner, Tally, inherited_share, shrunk_mean, softmax
 

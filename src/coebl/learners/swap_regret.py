@@ -10,7 +10,8 @@ import numpy as np
 from coebl.backend import exp, log
 from coebl.backend.streams import spread_out
 from coebl.core.arrays import Floats
-from coebl.learners.base import Learner, Positive, PositiveShare, Random, Seat, Seen, Share
+from coebl.core.specs import Positive, PositiveShare, Share
+from coebl.learners.base import Learner, Random, Seat, Seen
 from coebl.learners.parts import normalised
 
 _LEAK = 1e-100  # added to every probability, so that the stationary distribution is unique

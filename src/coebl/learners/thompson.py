@@ -10,8 +10,8 @@ import numpy as np
 
 from coebl.backend import exp
 from coebl.core.arrays import Floats, Ints
-from coebl.core.specs import Range
-from coebl.learners.base import Learner, Nonnegative, Seat, Seen
+from coebl.core.specs import Nonnegative, Range
+from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.full_information import Hedge, RegretMatching
 from coebl.learners.parts import BeliefLearner, Posterior, learn_weights
 

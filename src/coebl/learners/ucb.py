@@ -10,8 +10,8 @@ import numpy as np
 
 from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
-from coebl.core.specs import Range
-from coebl.learners.base import Learner, Nonnegative, Seat, Seen
+from coebl.core.specs import Nonnegative, Range
+from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import BeliefLearner, Tally, log_of_pairs, normalised, pure
 
 

@@ -18,8 +18,8 @@ import numpy as np
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import undefined
 from coebl.core.registry import Component, Registry
-from coebl.core.specs import Range
-from coebl.learners.base import PositiveShare, Seat
+from coebl.core.specs import PositiveShare, Range
+from coebl.learners.base import Seat
 from coebl.learners.evolution.breeding import Generation, Judge
 from coebl.learners.parts import draw_integers
 from coebl.search import dominates

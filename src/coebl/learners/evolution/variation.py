@@ -17,8 +17,8 @@ from coebl.backend import cos_of_turns, exp, expm1, log1p
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, undefined
 from coebl.core.registry import Component, Registry
-from coebl.core.specs import Range
-from coebl.learners.base import Nonnegative, PositiveShare, Seat, Share
+from coebl.core.specs import Nonnegative, PositiveShare, Range, Share
+from coebl.learners.base import Seat
 from coebl.learners.parts import AssumedNoise, Kinship, OwnShare, Tally, inherited_share, prior_variance
 
 _MOST = 32.0  # the largest self-adapting rate, and its largest inverse, so that drift without selection cannot overflow
