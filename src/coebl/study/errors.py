@@ -84,8 +84,8 @@ def first_mistake(error: ValidationError, model: type[BaseModel]) -> str:
         start = len(place) - 1  # the key may be that of a table
     table, key = written(place[:start]), written(place[start:])
     within = f"{table}: " if table else ""
-    if first["type"] == "value_error" and not key:
-        return f"{within}{first['ctx']['error']}"
+    if first["type"] == "value_error":
+        return f"{within}{f'{key}: ' * bool(key)}{first['ctx']['error']}"
     known = [name for name, field in model.model_fields.items() if not field.exclude]
     if first["type"] == "extra_forbidden":
         return f"{within}unknown key {key!r}{nearest(key, known)} Accepted: {', '.join(known)}."
