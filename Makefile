@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS := 1
 COMPILE := from coebl.backend.streams import compile_normals; compile_normals(); \
     from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)
 
-.PHONY: reproduce test test-slow test-gpu test-lowest coverage dist kernels lint format bench bench-player bench-gpu large-games ablation findings docs clean
+.PHONY: reproduce test test-slow test-gpu test-lowest coverage dist kernels lint format bench bench-player bench-folders bench-gpu large-games ablation findings docs clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
@@ -45,6 +45,9 @@ test-gpu: .venv/developing  ## the tests that need a GPU and CuPy: pip install -
 
 bench-player: .venv/developing  ## players in euros, into benchmarks/PLAYER.md: ten minutes of one core
 	$(BIN)/python benchmarks/player.py
+
+bench-folders: .venv/developing  ## reading a folder of 20,000 cells, into benchmarks/FOLDERS.md: a quarter of an hour
+	$(BIN)/python benchmarks/folders.py
 
 bench-gpu: .venv/developing  ## speed on a GPU, into benchmarks/GPU.md
 	$(BIN)/python benchmarks/gpu.py
