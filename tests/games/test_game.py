@@ -178,6 +178,8 @@ THREE_AXES = "payoff has 3 dimensions; accepted: a matrix, one row per action of
         (np.zeros((2, 3, 2)), f"{THREE_AXES} Pass a pair of matrices, the payoffs of each player, as a tuple: Game"),
         (np.zeros((5, 2, 2)), f"{THREE_AXES} Pass one matrix per game. To solve a batch of matrices, call maximin."),
         ([[1, "x"]], "payoff[0][1] is 'x'; accepted: numbers. Replace it with a number."),
+        ([3, "x"], "payoff is [3, 'x']; accepted: a matrix of numbers"),
+        (b"rock", "payoff is b'rock'; accepted: a matrix of numbers"),
         ("rock", "payoff is 'rock'; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."),
         ({"a": 1}, "payoff is {'a': 1}; accepted: a matrix of numbers"),
         ([[10**400]], "payoff holds a number too large for a float; divide the payoffs by a constant."),

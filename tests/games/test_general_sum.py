@@ -173,6 +173,7 @@ def test_gambit_writes_three_players_and_pairs(tmp_path):
         ({"payoffs": 3}, "payoffs is 3; accepted: a list with an array (m1, ..., mN)"),
         ({"payoffs": (A, [[1, 2]])}, "payoffs has arrays of shapes (2, 3), (1, 2); accepted: one shape"),
         ({"payoffs": ([[1, "x"]], [[1, 2]])}, "payoffs[0][0][1] is 'x'; accepted: numbers. Replace it with a number."),
+        ({"payoffs": ([[[1, "x"]]], [[[1, 2]]], [[[1, 2]]])}, "payoffs[0][0][0][1] is 'x'; accepted: numbers."),
         ({"payoffs": ([[1, -1]], [[-1e308, 1e308]])}, "payoffs[1] spans -1e+308 to 1e+308, more than a float can hold"),
         ({"payoffs": ([[]], [[]])}, "payoffs[0] has shape (1, 0); accepted: at least one action for each player."),
         ({"payoffs": ([[1, 2]], [[1, np.inf]])}, "payoffs[1][0][1] is inf; accepted: finite numbers. Replace it"),

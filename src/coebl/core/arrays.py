@@ -79,7 +79,7 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff", players: int = 2) 
         repair = "divide the payoffs by a constant."
         raise InputError(f"{argument} holds a number too large for a float; {repair}") from None
     except (TypeError, ValueError):
-        raise InputError(f"{argument}{_why_no_array(payoff)}") from None
+        raise InputError(f"{argument}{_why_no_array(payoff, players)}") from None
     if fault := _fault(array, players):
         raise InputError(f"{argument}{fault}")
     return array
@@ -111,26 +111,28 @@ def _fault(array: Floats, players: int) -> str:
     return ""
 
 
-def _why_no_array(payoff: Any) -> str:
+def _why_no_array(payoff: Any, players: int) -> str:
     """Return why NumPy cannot convert payoffs to an array of floats, as the end of a message."""
     other = f" is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
-    if not _is_list(payoff):
+    if not _is_list(payoff) or not any(map(_is_list, payoff)):
         return other
     lengths = {len(row) if _is_list(row) else 0 for row in payoff}
     if len(lengths) > 1:
         entries = f"{min(lengths)} to {max(lengths)} entries"
         return f" has rows of {entries}; accepted: rows of equal length. Fill in the missing entries."
-    for i, row in enumerate(payoff):
-        for j, entry in enumerate(row):
-            try:
-                float(entry)
-            except (TypeError, ValueError):
-                return f"[{i}][{j}] is {shorten(entry)}; accepted: numbers. Replace it with a number."
+    parts: dict[str, Any] = {"": payoff}  # by place
+    for _ in range(players):
+        parts = {f"{place}[{i}]": entry for place, part in parts.items() for i, entry in enumerate(part)}
+    for place, entry in parts.items():
+        try:
+            float(entry)
+        except (TypeError, ValueError):
+            return f"{place} is {shorten(entry)}; accepted: numbers. Replace it with a number."
     return other
 
 
 def _is_list(value: object) -> bool:
-    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
 
 
 def has_tensors(payoff: object) -> bool:
