@@ -264,6 +264,7 @@ def test_equilibria_are_at_distance_zero_and_the_coarse_set_is_larger():
     corners = [np.outer(*profile.strategies) for profile in game.equilibria()]
     joints = np.array([game.correlated().joint, *corners, np.mean(corners, axis=0)])
     np.testing.assert_allclose(game.distance_to_correlated(joints).distance, 0.0, atol=1e-9)
+    assert game.distance_to_correlated(np.zeros((0, 2, 2))).nearest.shape == (0, 2, 2)
     shapley = parse_game("shapley")
     best = shapley.correlated(coarse=True).joint
     assert shapley.distance_to_correlated(best, coarse=True).distance < 1e-9

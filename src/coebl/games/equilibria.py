@@ -309,13 +309,15 @@ def best_correlated(game: TensorGame, coarse: bool) -> Correlated:
 def distances(game: Game | TensorGame, joints: Floats, coarse: bool) -> Distance:
     """Return the distances of distributions over joint actions, (runs, m1, ..., mN), from correlated equilibria."""
     gains = _gains(game, coarse)
-    found = [_nearest(game, gains, joint) for joint in joints.reshape(len(joints), -1)]
-    nearest, distance, regret, gap = map(np.array, zip(*found, strict=True))
-    return Distance(distance, nearest.reshape(joints.shape), regret, gap)
+    nearest, certified = np.empty(joints.shape), np.empty((len(joints), 3))
+    for run, joint in enumerate(joints):
+        p, certified[run] = _nearest(game, gains, joint.ravel())
+        nearest[run] = p.reshape(game.shape)
+    return Distance(certified[:, 0], nearest, certified[:, 1], certified[:, 2])
 
 
-def _nearest(game: Game | TensorGame, gains: Any, joint: Floats) -> tuple[Floats, float, float, float]:
-    """Return the equilibrium that is nearest to a distribution, its distance, its regret, and the gap."""
+def _nearest(game: Game | TensorGame, gains: Any, joint: Floats) -> tuple[Floats, tuple[float, float, float]]:
+    """Return the equilibrium that is nearest to a distribution, and its distance, its regret and the gap."""
     from scipy.sparse import block_array, eye_array
 
     played = np.flatnonzero(joint)
@@ -331,7 +333,7 @@ def _nearest(game: Game | TensorGame, gains: Any, joint: Floats) -> tuple[Floats
     weights = np.zeros(len(joint))
     weights[played] = np.minimum(multipliers[gains.shape[0] :], 1.0)
     bound = float(weights @ joint - (weights - gains.T @ multipliers[: gains.shape[0]]).max())
-    return p, distance, *_certified(game, gains, p, distance - bound)
+    return p, (distance, *_certified(game, gains, p, distance - bound))
 
 
 def _least(game: Game | TensorGame, cost: Floats, rows: Any, limits: Floats) -> Any:
