@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -65,6 +65,7 @@ class NamedGame:
     spec: str | None = None
     noise: Noise
     _space: ClassVar[type[Space]] = Indices
+    _not_compared: ClassVar[frozenset[str]] = frozenset({"name", "spec"})
 
     def __init__(self, name: str, noise: str | Noise) -> None:
         if not isinstance(name, str):
@@ -109,14 +110,28 @@ class NamedGame:
         return source_of(type(self))
 
     def _content(self) -> tuple[Any, ...]:
-        """Return the parts by which games are compared: all but their names."""
-        raise NotImplementedError
+        """Return the parts by which games are compared: all but their names and what was computed from the others."""
+        parts = [
+            (key, _comparable(value))
+            for key, value in sorted(vars(self).items())
+            if key not in self._not_compared and not isinstance(getattr(type(self), key, None), cached_property)
+        ]
+        return type(self), *parts
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NamedGame) and self._content() == other._content()
 
-    def __hash__(self) -> int:
-        return hash(self._content())
+    def __hash__(self: Any) -> int:
+        return hash((type(self), self.shape, self.ranges))
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        plain = value + 0.0 if value.dtype.kind == "f" else value  # -0.0 and 0.0 are the same payoff
+        return value.shape, plain.tobytes()
+    if isinstance(value, partial):
+        return value.func, tuple(sorted(value.keywords.items()))
+    return tuple(map(_comparable, value)) if isinstance(value, tuple) else value
 
 
 class ZeroSumGame(NamedGame):
@@ -344,16 +359,6 @@ class Game(ZeroSumGame, TableGame):
 
     def fingerprint(self) -> str:
         return f"{self.payoff.tolist()} {self.ranges} {self.noise}"
-
-    def _content(self) -> tuple[Any, ...]:
-        return (
-            self.shape,
-            (self.payoff + 0.0).tobytes(),  # + 0.0: -0.0 and 0.0 are the same payoff
-            self.row_labels,
-            self.column_labels,
-            self.noise,
-            self.payoff_range,
-        )
 
     def _repr_html_(self) -> str:
         from coebl.report.notebook import render_game

@@ -55,6 +55,7 @@ class GenomeGame(ZeroSumGame):
     """
 
     _space = Bits
+    _not_compared = ZeroSumGame._not_compared | {"einsum", "_on_cpu"}
     linear: ClassVar[bool] = False  # True if expected payoffs are linear in the marginals of each player
 
     def __init__(
@@ -230,16 +231,6 @@ class GenomeGame(ZeroSumGame):
     def _paid(self, row: Ints, column: Ints) -> Floats:
         return self.payoffs(row, column)
 
-    def _content(self) -> tuple[Any, ...]:
-        """Return the parts by which games are compared: all but names and cached results."""
-        parts = [
-            (key, _comparable(value))
-            for key, value in sorted(vars(self).items())
-            if key not in ("name", "spec", "einsum", "_on_cpu")
-            and not isinstance(getattr(type(self), key, None), cached_property)
-        ]
-        return type(self), *parts
-
     def fingerprint(self) -> str:
         plain = [(key, value) for key, value in self._content()[1:] if not callable(vars(self)[key])]
         parts = [repr(plain)]
@@ -258,23 +249,12 @@ class GenomeGame(ZeroSumGame):
                 parts.append(source_of(code))
         return "\n".join(parts)
 
-    def __hash__(self) -> int:
-        return hash((type(self), self.n, self.payoff_range))
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.spec or self.name!r}, {self.n} genes, {self.noise}>"
 
     def __str__(self) -> str:
         hidden = "masked" if self.mask else "without masks"
         return f"{self.spec or self.name}: two genomes of {self.n} genes, {hidden}, noise {self.noise}"
-
-
-def _comparable(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.shape, value.tobytes()
-    if isinstance(value, partial):
-        return value.func, tuple(sorted(value.keywords.items()))
-    return tuple(map(_comparable, value)) if isinstance(value, tuple) else value
 
 
 def genomes(n: int) -> Ints:

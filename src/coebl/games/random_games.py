@@ -6,7 +6,7 @@ To add one, write a function here, as in `coebl.games.catalogue`, and give it a 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, TypeGuard
+from typing import Annotated, TypeGuard
 
 import numpy as np
 
@@ -195,6 +195,8 @@ class DriftingGame(Game):
     ([[3.0, 0.0], [1.0, 2.0]], [[1.0, 2.0], [3.0, 0.0]], 70)
     """
 
+    _not_compared = Game._not_compared | {"_games"}
+
     def __init__(self, game: Game, every: int, steps: int = 1, seed: int = 0) -> None:
         vars(self).update(vars(game))
         self.spec = None
@@ -233,9 +235,6 @@ class DriftingGame(Game):
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} {self._every} {self._steps} {self._seed}"
-
-    def _content(self) -> tuple[Any, ...]:
-        return (*super()._content(), self._every, self._steps, self._seed)
 
 
 def has_matrix(game: object) -> TypeGuard[Game]:

@@ -174,10 +174,6 @@ class TensorGame(TableGame):
     def fingerprint(self) -> str:
         return f"{[payoff.tolist() for payoff in self.payoffs]} {self.ranges} {self.noise} {self.noise_between}"
 
-    def _content(self) -> tuple[Any, ...]:
-        payoffs = tuple(payoff.tobytes() for payoff in self.payoffs)
-        return (self.shape, payoffs, self.labels, self.seats, self.noise, self.noise_between, self.ranges)
-
     @property
     def _about(self) -> str:
         players = ", ".join(map(printable, self.seats))
