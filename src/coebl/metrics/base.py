@@ -262,12 +262,9 @@ class Outcomes:
 
     def best(self, seat: int) -> Floats:
         """Return the most that a seat could earn against the others' policies: (rounds, runs)."""
-        best: Floats
         if self._is_matrix:
-            best = self.payoffs(seat).max(axis=-1)
-        else:
-            best = self._game.response(seat, self._policies[1 - seat])
-        return best
+            return self.payoffs(seat).max(axis=-1)
+        return self._game.response(seat, self._policies[1 - seat])
 
     def hindsight(self, seat: int) -> Floats:
         """Return the payoffs of a seat's actions against the others' actions: (rounds, runs, actions)."""
@@ -310,11 +307,10 @@ class Outcomes:
 
     def _joint(self, seat: int) -> Ints:
         """Return the number of the joint action of the other seats: (rounds, runs)."""
-        joint: Ints
-        joint, *more = _others(seat, self._actions)
-        for actions, policy in zip(more, _others(seat, self._policies)[1:], strict=True):
-            joint = joint * policy.shape[-1] + actions
-        return joint
+        actions, policies = _others(seat, self._actions), _others(seat, self._policies)
+        if len(actions) == 1:
+            return actions[0]
+        return np.ravel_multi_index(actions, [policy.shape[-1] for policy in policies])
 
 
 def _others(seat: int, parts: Sequence[Any]) -> list[Any]:

@@ -185,14 +185,12 @@ class AverageExploitability(_Gap):
 
     def __call__(self, block: Block) -> Floats:
         t = block.numbers
-        gap: Floats
         if hasattr(block.game, "response"):  # a best response to the mean marginals
             sums = [add_up(block, policy) for add_up, policy in zip(self._sums, block.policies, strict=True)]
-            gap = sum(block.game.response(1 - seat, sums[seat] / t[..., None]) for seat in (0, 1))
-        else:  # A times the mean policy is the mean of A times the policy, which other metrics have computed already
-            row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
-            gap = (row + column) / t
-        return gap
+            return sum(block.game.response(1 - seat, sums[seat] / t[..., None]) for seat in (0, 1))
+        # A times the mean policy is the mean of A times the policy, which other metrics have computed already.
+        row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
+        return (row + column) / t
 
 
 @METRICS.add("nash_conv")
