@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.games import Game, solve
+from coebl.games import Game, TensorGame, solve
 
 WIDE = [[3.0, 0.0, 5.0], [1.0, 2.0, 4.0]]  # rows mix 1/4, 3/4; columns 1/2, 1/2, 0; value 3/2
 
@@ -49,6 +49,18 @@ def test_equality_and_hash_are_by_content() -> None:
 )
 def test_games_that_differ_are_unequal(other: Any) -> None:
     assert Game(WIDE) != other
+
+
+def test_the_fingerprint_has_the_source_of_a_custom_class() -> None:
+    class Louder(Game):
+        """A custom game."""
+
+    class Common(TensorGame):
+        """A custom game."""
+
+    games = [Game(WIDE), TensorGame((WIDE, WIDE)), Louder(WIDE), Common((WIDE, WIDE))]
+    assert ["custom" in game.fingerprint() for game in games] == [False, False, True, True]
+    assert len({game.fingerprint() for game in (*games, Louder([[1, 2]]))}) == 5
 
 
 def test_the_solution_is_computed_once() -> None:

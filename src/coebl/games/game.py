@@ -107,7 +107,13 @@ class NamedGame:
 
     def fingerprint(self) -> str:
         """Return a string with everything that the rewards depend on, for the names of stored results."""
-        return source_of(type(self))
+        built_in = type(self).__module__.startswith("coebl.")  # its wording may change
+        custom = [] if built_in else [source_of(type(self))]
+        return "\n".join([*self._parts(), *custom])
+
+    def _parts(self) -> list[str]:
+        """Return strings that describe all but the class of the game."""
+        return []
 
     def _content(self) -> tuple[Any, ...]:
         """Return the parts by which games are compared: all but their names and what was computed from the others."""
@@ -357,8 +363,8 @@ class Game(ZeroSumGame, TableGame):
         """Return the payoffs for NumPy's functions: by default a copy, since the payoffs of a game are read-only."""
         return np.array(self.payoff, dtype, copy=copy is not False)
 
-    def fingerprint(self) -> str:
-        return f"{self.payoff.tolist()} {self.ranges} {self.noise}"
+    def _parts(self) -> list[str]:
+        return [f"{self.payoff.tolist()} {self.ranges} {self.noise}"]
 
     def _repr_html_(self) -> str:
         from coebl.report.notebook import render_game

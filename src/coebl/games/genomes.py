@@ -231,14 +231,10 @@ class GenomeGame(ZeroSumGame):
     def _paid(self, row: Ints, column: Ints) -> Floats:
         return self.payoffs(row, column)
 
-    def fingerprint(self) -> str:
+    def _parts(self) -> list[str]:
         plain = [(key, value) for key, value in self._content()[1:] if not callable(vars(self)[key])]
-        parts = [repr(plain)]
+        parts = [repr(plain), type(self).__qualname__]
         own: list[Any] = [code for key, code in vars(self).items() if callable(code) and key != "einsum"]
-        if type(self).__module__.startswith("coebl."):  # whose wording may change
-            parts.append(type(self).__qualname__)
-        else:
-            own.insert(0, type(self))
         for code in own:
             if isinstance(code, partial):
                 parts.append(f"{code.args} {code.keywords}")
@@ -247,7 +243,7 @@ class GenomeGame(ZeroSumGame):
                 own.append(code.__func__)
             elif isinstance(code, (type, FunctionType)):
                 parts.append(source_of(code))
-        return "\n".join(parts)
+        return parts
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.spec or self.name!r}, {self.n} genes, {self.noise}>"

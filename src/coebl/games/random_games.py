@@ -233,8 +233,8 @@ class DriftingGame(Game):
         """Unknown: the equilibrium changes with the payoffs."""
         return Uniqueness("unknown", "its payoffs change with the round")
 
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()} {self._every} {self._steps} {self._seed}"
+    def _parts(self) -> list[str]:
+        return [*super()._parts(), f"{self._every} {self._steps} {self._seed}"]
 
 
 def has_matrix(game: object) -> TypeGuard[Game]:

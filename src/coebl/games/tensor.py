@@ -171,8 +171,8 @@ class TensorGame(TableGame):
         """
         return best_correlated(self, coarse)
 
-    def fingerprint(self) -> str:
-        return f"{[payoff.tolist() for payoff in self.payoffs]} {self.ranges} {self.noise} {self.noise_between}"
+    def _parts(self) -> list[str]:
+        return [f"{[payoff.tolist() for payoff in self.payoffs]} {self.ranges} {self.noise} {self.noise_between}"]
 
     @property
     def _about(self) -> str:
