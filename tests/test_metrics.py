@@ -411,6 +411,10 @@ def test_a_metric_that_is_not_defined_is_rejected_in_one_line(game, metric, mess
     assert "\n" not in str(caught.value)
 
 
+def test_a_metric_for_version_0_2_may_say_that_it_has_no_seat():
+    parse_metrics([type("Old", (Metric,), {"name": "old", "seat": None})], WIDE, 2)
+
+
 def test_a_seat_is_named_by_its_number():
     assert metric_class("swap_regret:1") is metric_class("swap_regret")
     second = metric_class("swap_regret:2")

@@ -156,7 +156,7 @@ class Metric:
             if need in cls.needs and (missing := _missing(game, need)):
                 repair = f"use {cls.instead}" if _missing(game, "zero-sum") else "pick another metric"
                 return f"{cls.name} needs a game with {missing}; {repair}."
-        if cls.seat >= len(game.seats):
+        if (cls.seat or 0) >= len(game.seats):  # None, in metrics for version 0.2: it is about all seats
             return f"{cls.name} is about seat {cls.seat + 1}, but {game.name} has {len(game.seats)}; name another seat."
         return None
 
