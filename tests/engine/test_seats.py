@@ -7,7 +7,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.games import AnyGame, Game, Indices, Noise, parse_noise
+from coebl.games import AnyGame, Game, Indices, Noise, TensorGame, parse_noise
 from coebl.learners import Learner, parse_learner
 from coebl.metrics import Metric
 
@@ -33,6 +33,14 @@ class Majority:
         ones = np.stack(actions).sum(axis=0)
         most = (2 * ones > len(self.seats)).astype(int)
         return [(action == most) + draw for action in actions]
+
+
+class Tabulated(Majority):
+    """The same game, whose payoffs metrics can read."""
+
+    def own_view(self, seat):
+        own, *others = np.indices((2,) * len(self.seats))
+        return 1.0 * (own == (2 * (own + sum(others)) > len(self.seats))).reshape(2, -1)
 
 
 def players(*specs):
@@ -81,6 +89,18 @@ def test_every_seat_of_many_has_its_streams():
     pair = Match(Majority(("left", "right")), players("fixed:0.5/0.5", "fixed:0.5/0.5"), 200)
     known = simulate(pair, 3, metrics=[], keep=["actions"]).kept["actions"]
     np.testing.assert_array_equal(known, [one, two])
+
+
+def test_metrics_of_a_custom_game_with_payoffs_do_not_take_it_for_zero_sum():
+    view = Tabulated().own_view("left").reshape(2, 2, 2)
+    tensors = TensorGame([np.moveaxis(view, 0, seat) for seat in range(3)], noise="none")
+    learners = players("fixed:0.5/0.5", "fixed:0.3/0.7", "fixed:0.9/0.1")
+    names = ["payoff", "payoff:3", "nash_conv", "external_regret:2"]
+    custom, known = (simulate(Match(game, learners, 9), 2, metrics=names) for game in (Tabulated(), tensors))
+    for name in names:
+        np.testing.assert_array_equal(custom.metrics[name], known.metrics[name])
+    with pytest.raises(InputError, match="one matrix of payoffs for two players, which majority does not have; use na"):
+        simulate(Match(Tabulated(), learners, 9), 2, metrics=["exploitability"])
 
 
 def test_one_player_against_nature():

@@ -48,7 +48,7 @@ class TensorGame(TableGame):
     tell  5, 0  1, 1
     """
 
-    unknown = frozenset({"value", "equilibrium", "zero-sum"})  # for metrics
+    unknown = frozenset({"value", "equilibrium"})
     payoffs: tuple[Floats, ...]  # per player: (m1, ..., mN)
     labels: tuple[tuple[str, ...], ...]
     seats: tuple[str, ...]

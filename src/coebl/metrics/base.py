@@ -26,7 +26,7 @@ _NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, any
     "response": (("own_view", "response"), "an exact best response"),
     "mean": (("own_view", "linear"), "payoffs that are linear in the genes, so that policies have a mean"),
     "genomes": (("answer",), "genomes as actions"),
-    "zero-sum": (("seats",), "one matrix of payoffs for two players"),
+    "zero-sum": (("payoff_range",), "one matrix of payoffs for two players"),
     "welfare": (("welfare",), "separate payoffs for each player"),
 }
 _OF_GENOMES: frozenset[Need] = frozenset(
@@ -154,7 +154,8 @@ class Metric:
         """Return why the metric is not defined for a game, on one line; None if it is."""
         for need in _NEEDS:
             if need in cls.needs and (missing := _missing(game, need)):
-                repair = f"use {cls.instead}" if _missing(game, "zero-sum") else "pick another metric"
+                general_sum = _missing(game, "zero-sum") and not _missing(game, "payoffs")
+                repair = f"use {cls.instead}" if general_sum else "pick another metric"
                 return f"{cls.name} needs a game with {missing}; {repair}."
         if (cls.seat or 0) >= len(game.seats):  # None, in metrics for version 0.2: it is about all seats
             return f"{cls.name} is about seat {cls.seat + 1}, but {game.name} has {len(game.seats)}; name another seat."
