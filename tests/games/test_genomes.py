@@ -190,6 +190,11 @@ def test_mistakes_are_one_line(make, message):
     assert str(error.value) == message
 
 
+def test_a_function_may_return_a_list():
+    payoffs = FunctionGame(lambda x, y: [0.5] * len(x), 12).payoffs(*PAIRS)
+    np.testing.assert_array_equal(payoffs, [0.5, 0.5, 0.5])
+
+
 def test_a_genome_is_drawn_gene_by_gene():
     policy = np.array([[0.0, 0.25, 0.5, 1.0]])
     drawn = Bits(4).draw(np.repeat(policy, 4000, axis=0), np.random.default_rng(0).random((4000, 4)))

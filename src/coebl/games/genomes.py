@@ -307,10 +307,10 @@ class FunctionGame(GenomeGame):
         x, y = np.broadcast_arrays(x, y)
         batch = x.shape[:-1]
         flat = [genome.reshape((-1, self.n)).astype(np.int64) for genome in (x, y)]  # int64: sums do not overflow
-        payoff: Any = self.payoff(*flat)
-        if np.shape(payoff) != (len(flat[0]),):
+        payoff: Floats = np.asarray(self.payoff(*flat), np.float64, like=flat[0])
+        if payoff.shape != (len(flat[0]),):
             raise InputError(
-                f"{self.name} returned an array of shape {np.shape(payoff)} for {len(flat[0])} pairs of genomes; "
+                f"{self.name} returned an array of shape {payoff.shape} for {len(flat[0])} pairs of genomes; "
                 f"accepted: ({len(flat[0])},), a payoff per pair. Sum over the last axis."
             )
         low, high = self.payoff_range
@@ -321,4 +321,4 @@ class FunctionGame(GenomeGame):
                 f"{self.name} returned the payoff {float(payoff[~inside][0])}; accepted: numbers in its payoff range, "
                 f"{low:g} .. {high:g}. Scale it, or return FunctionGame(payoff, n, payoff_range=(low, high))."
             )
-        return np.asarray(payoff, np.float64, like=payoff).reshape(batch)
+        return payoff.reshape(batch)
