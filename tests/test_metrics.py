@@ -400,7 +400,9 @@ NO_EQUILIBRIUM = (
             type("Odd", (Metric,), {"name": "odd", "better": "more"}),
             "metric Odd: better is 'more'; accepted: 'l",
         ),
-        ("rps", type("Odd", (Metric,), {"name": "odd", "better": None}), "metric Odd: better is None; accepted: 'low"),
+        ("rps", type("Odd", (Metric,), {"name": "odd", "needs": {"payoff"}}), "metric Odd: needs has 'payoff'; acc"),
+        ("rps", type("Odd", (Metric,), {"name": "odd", "needs": "payoffs"}), "metric Odd: needs has 'payoffs'; ac"),
+        ("rps", type("Odd", (Metric,), {"name": "regret"}), "metric Odd: its name is 'regret', that of a registered"),
         ("rps", type("Odd", (Metric,), {}), "metric Odd: it has no name; accepted: a class attribute such as"),
     ],
 )

@@ -280,7 +280,7 @@ def metric_pages() -> Iterator[Page]:
 
 def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
     facts = {
-        f"{metric.better} is better": True,
+        f"{metric.better} is better": metric.better is not None,
         "it adds up over the rounds": metric.cumulative,
         "its sign says who is ahead: above 0, the column player": metric.signed,
     }

@@ -57,7 +57,7 @@ class MetricWords:
     meaning: str = ""
     cumulative: bool = False
     signed: bool = False  # True if its sign shows who is ahead
-    better: Literal["lower", "higher"] = "lower"
+    better: Literal["lower", "higher"] | None = "lower"  # None if it describes, and neither is better
     in_payoffs: bool = False  # True if it is in units of the payoffs
 
     @property
@@ -134,7 +134,7 @@ def describe_metric(metric: Any) -> MetricWords:
     fields = ("title", "definition", "formula", "meaning")
     words: dict[str, Any] = {key: str(getattr(metric, key, "")) for key in fields}
     words |= {key: bool(getattr(metric, key)) for key in ("cumulative", "signed", "in_payoffs")}
-    return MetricWords(**words, better="higher" if metric.better == "higher" else "lower")
+    return MetricWords(**words, better=metric.better)
 
 
 # Learners

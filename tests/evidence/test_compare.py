@@ -311,6 +311,16 @@ def test_games_are_counted_for_who_does_better_in_them(better, first, second):
     assert f"so {'ucb' if better == 'lower' else 'exp3'} does better" in said
 
 
+def test_a_metric_that_only_describes_has_no_better_learner():
+    numbers = meeting(("rps", "biased-rps"), "luck")
+    for game, row, column, _ in numbers:
+        numbers[game, row, column, "luck"] += 9.0 if "ucb" in (row, column) else 0.0
+    said = str(compare(Table(numbers, better=None), "ucb", "exp3"))
+    assert "ucb has the higher luck (" in said
+    assert "ucb is higher on 2 of them, exp3 on 0" in said
+    assert "better" not in said
+
+
 @pytest.mark.parametrize("name", ["ducb", "DUCB", "mine.py", "mine", "mine.py:DUCB", "ducb:discount=0.9"])
 def test_a_learner_in_a_file_may_be_called_by_its_class_or_file(name):
     own = "mine.py:DUCB:discount=0.9" if "=" in name else "mine.py:DUCB"

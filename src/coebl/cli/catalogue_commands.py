@@ -142,7 +142,7 @@ def show_command(subject: _Subject) -> None:
         _print_description(registry.Entry(metric.name, metric))
         if metric.meaning not in " ".join(_doc(metric).split()):
             say(metric.meaning)
-        say(f"{metric.definition}{'; ' * bool(metric.definition)}{metric.better} is better")
+        say("; ".join(filter(None, (metric.definition, f"{metric.better} is better" * bool(metric.better)))))
         if metric.signed:
             say("from the row player's side: below 0 the row player is ahead, above 0 the column player")
 
@@ -217,8 +217,10 @@ def _registry_of(subject: str) -> registry.Registry[Any]:
         module = load_file(parts.file)
         member = getattr(module, parts.attribute, None)
         if member is None:
-            near = (known for known in kinds if nearest(parts.attribute, known.in_module(module)[0]) != ".")
-            _ = next(near, learners.LEARNERS)[parts.name]  # raises an error that lists what the file has
+            members = {known.kind: [name for names in known.in_module(module) for name in names] for known in kinds}
+            found = [known for known in kinds if members[known.kind]]
+            near = [known for known in found if nearest(parts.attribute, members[known.kind]) != "."]
+            _ = [*near, *found, learners.LEARNERS][0][parts.name]  # raises an error that lists what the file has
         fitting = [known for known in kinds if known.fits(member)] or shown
     else:
         fitting = [known for known in kinds if parts.name in known] or [games.GAMES] * is_path(subject)

@@ -344,7 +344,8 @@ def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> No
     comparison = replace(comparison, a=titles[comparison.a], b=titles[comparison.b])
     say(str(comparison), "bold")
     print()
-    say(f"{comparison.a} minus {comparison.b}, {comparison.metric}, {comparison.better} is better")
+    better = f", {comparison.better} is better" * bool(comparison.better)
+    say(f"{comparison.a} minus {comparison.b}, {comparison.metric}{better}")
     for way, contests in groupby(comparison.contests, key=lambda contest: contest.way):
         _print_contests(comparison, way, list(contests))
     families = dict.fromkeys(contest.difference.family for contest in comparison.contests)
@@ -369,7 +370,7 @@ def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence
         shown |= interval_cells(found.mean, found.low, found.high, found.n, ("difference", "95 % interval"))
         shown[""] = ""  # the bar
         shown["p (Holm)"] = "< 0.0001" if p < 0.0001 else "-" if isnan(p) else f"{p:.4f}"
-        shown["better"] = comparison.winner(contest)
+        shown["better" if comparison.better else "higher"] = comparison.winner(contest)
         if contest.equivalence is not None:
             shown[f"within {contest.equivalence.margin:g}"] = "yes" if contest.equivalence else "not shown"
         table.append(shown)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.frames import pl
@@ -88,7 +88,7 @@ class Comparison:
     b: str
     metric: str
     title: str  # of the metric, inside a sentence
-    better: str  # lower or higher
+    better: Literal["lower", "higher"] | None  # None if the metric describes, and neither is better
     contests: tuple[Contest, ...]  # way by way, the games in order, then all games if there are several
     no_whole: Mapping[Way, str] = field(default_factory=dict)  # why there is no test over all games, by way
 
@@ -97,8 +97,13 @@ class Comparison:
         """True if games are averaged, and drawn, in units of their payoff ranges, since these differ."""
         return any(contest.unit for contest in self.contests)
 
+    @property
+    def advantage(self) -> str:
+        """What the winner of a contest does: "does better", or "is higher" if neither is better."""
+        return "does better" if self.better else "is higher"
+
     def winner(self, contest: Contest) -> str:
-        """Return the learner that does better in a contest, by its corrected test, or "undecided"."""
+        """Return the learner with the `advantage` in a contest, by its corrected test, or "undecided"."""
         sign = contest.difference.sign
         if not sign:
             return "undecided"
@@ -130,17 +135,19 @@ class Comparison:
             return f"one seed says nothing about {self.a} and {self.b}"
         if contest.difference.p <= ALPHA:
             word = "lower" if contest.difference.mean < 0 else "higher"
-            return f"{self.a} has the {word} {self.title}, so {self.a if word == self.better else self.b} does better"
+            found = f"{self.a} has the {word} {self.title}"
+            return f"{found}, so {self.a if word == self.better else self.b} does better" if self.better else found
         if contest.equivalence:
             return f"{self.a} and {self.b} are equivalent within {contest.equivalence.margin:g}"
         return f"it is undecided between {self.a} and {self.b}"
 
     def _by_game(self, games: Sequence[Contest]) -> str:
-        """Return the number of games on which each does better, by the corrected tests."""
+        """Return the number of games on which each has the `advantage`, by the corrected tests."""
         if len(games) < 2:
             return f" on {games[0].game}"
         won = Counter(map(self.winner, games))
-        return f" over {len(games)} games: {self.a} does better on {won[self.a]} of them, {self.b} on {won[self.b]}"
+        counts = f"{self.a} {self.advantage} on {won[self.a]} of them, {self.b} on {won[self.b]}"
+        return f" over {len(games)} games: {counts}"
 
 
 def compare(

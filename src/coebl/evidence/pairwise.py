@@ -299,10 +299,11 @@ class Ranking:
         won = f"by {metric_words(self.metric, self.known).in_a_sentence} after the last round"
         won = same if own == {True} else won + f"; in a game that is not zero-sum, {same}" * (True in own)
         seats, count = "all" if True in own else "both", counted(len(self.pairings), "pairing")
+        every = "all " * (len(self.pairings) > 1)
         left_out = ", ".join(names[spec] for spec in self.left_out)
         return (
             f"Score: wins minus losses, per pairing. A pairing is two learners on a game, {seats} seats together, "
-            f"won {won}, paired by seed, at 5 % with Holm's correction over all {count}."
+            f"won {won}, paired by seed, at 5 % with Holm's correction over {every}{count}."
             + (f" Left out, since they see more than a bandit does: {left_out}." if left_out else "")
         )
 

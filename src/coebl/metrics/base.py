@@ -118,7 +118,7 @@ class Metric:
     definition: ClassVar[str] = ""  # one line
     formula: ClassVar[str] = ""  # the same in mathtext, for the axes of figures
     meaning: ClassVar[str] = ""  # a sentence or two, for people; by default the first paragraph of its docstring
-    better: ClassVar[Literal["lower", "higher"]] = "lower"  # for the row player, or for both if it is about both
+    better: ClassVar[Literal["lower", "higher"] | None] = "lower"  # for the row player, or for both; None if neither is
     needs: ClassVar[Collection[Need]] = frozenset()  # attributes of a game, beyond those of every game
     by_seat: ClassVar[bool] = False  # True if it exists for every seat: name:2 is about the second; see `of_seat`
     seat: ClassVar[int] = 0  # the seat that such a metric is about, from 0
@@ -184,7 +184,11 @@ class Metric:
             hidden, outcomes = _Hidden(self.name, block.game.name), block.outcomes
             block = replace(block, policies=hidden, actions=hidden)
             vars(block)["outcomes"] = outcomes
-        return self(block)
+        numbers, expected = self(block), (block.rounds, block.runs)
+        if np.shape(numbers) != expected:
+            returned = "None" if numbers is None else f"an array of shape {np.shape(numbers)}"
+            raise InputError(f"the metric {self.name} returned {returned}; accepted: (rounds, runs) = {expected}.")
+        return numbers
 
 
 @cache  # so that the same metric is the same class

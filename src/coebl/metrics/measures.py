@@ -410,6 +410,7 @@ class Entropy(Metric):
     needs = frozenset({"genomes"})
     title = "Entropy"
     definition = "mean over the genes of x_t and y_t of - p log2 p - (1 - p) log2(1 - p)"
+    better = None
     bounds = (0, 1)
 
     def __call__(self, block: Block) -> Floats:

@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import cast
+from typing import cast, get_args
 
 from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.modules import is_users
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
 from coebl.games import AnyGame, TensorGame
-from coebl.metrics.base import Metric
+from coebl.metrics.base import Metric, Need
 
 
 def _reason_to_reject(metric: type[Metric]) -> str | None:
     if not isinstance(getattr(metric, "name", None), str):
         return 'it has no name; accepted: a class attribute such as name = "surprise". Add it.'
-    known = metric.better in ("lower", "higher")
-    return None if known else f"better is {shorten(metric.better)}; accepted: 'lower' or 'higher'."
+    if metric.better not in ("lower", "higher", None):
+        return f"better is {shorten(metric.better)}; accepted: 'lower', 'higher', or None if neither is better."
+    needs, known = metric.needs, get_args(Need)
+    unknown = [needs] if isinstance(needs, str) else [need for need in needs if need not in known]
+    if unknown:
+        return f"needs has {shorten(unknown[0])}; accepted: a set of {', '.join(known)}."
+    registered = METRICS[metric.name].factory if metric.name in METRICS else metric
+    if registered is not metric and not is_users(registered):
+        return f"its name is {metric.name!r}, that of a registered metric; give it another name."
+    return None
 
 
 METRICS = Registry("metric", "metrics", base=Metric, rejects=_reason_to_reject)

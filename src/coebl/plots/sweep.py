@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -101,20 +101,28 @@ def plot_sweep(
     style = learner_style(first, known) if style is None else style
     with canvas(ax) as ax:
         ax.set_ylabel(metric_label(metric, known))
-        return draw_sweep(ax, list(points), (mean, low, high), style, label, words.better == "higher")
+        return draw_sweep(ax, list(points), (mean, low, high), style, label, words.better)
 
 
 def draw_sweep(
-    ax: Axes, ticks: Sequence[str], numbers: Sequence[Floats], style: Style, label: str = "", more: bool = False
+    ax: Axes,
+    ticks: Sequence[str],
+    numbers: Sequence[Floats],
+    style: Style,
+    label: str = "",
+    better: Literal["lower", "higher"] | None = "lower",
 ) -> Best:
-    """Draw means with the ends of their intervals, by tick, and return the best; it has a ring unless it is tied."""
+    """Draw means with the ends of their intervals, by tick, and return the best, the least if neither is better.
+
+    The best has a ring unless it is tied.
+    """
     mean, low, high = numbers
     x = np.arange(len(ticks))
     kept = {key: value for key, value in style.items() if key != "markevery"} | {"marker": "o", "markersize": 3}
     (line,) = ax.plot(x, mean, label=label, **kept)
     ax.vlines(x, low, high, color=line.get_color(), linewidth=0.9)
-    place = int(np.argmin(np.nan_to_num(-mean if more else mean, nan=np.inf)))
-    if np.sum(mean == mean[place]) == 1:
+    place = int(np.argmin(np.nan_to_num(-mean if better == "higher" else mean, nan=np.inf)))
+    if better and np.sum(mean == mean[place]) == 1:
         ax.plot(x[place], mean[place], "o", markersize=7, markerfacecolor="none", markeredgecolor=line.get_color())
     ax.set_xticks(x, list(ticks))
     ax.set_xlim(-0.5, len(ticks) - 0.5)
@@ -158,6 +166,7 @@ def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noi
         )
     left_out, shown = len(shown[MOST_PANELS:]), shown[:MOST_PANELS]
     titles = learner_titles({spec for match in present for spec in match[1:]}, known)
+    words = metric_words(metric, known)
     with panels(len(shown), height=2.1, margin=0.9) as (figure, axes):
         for ax, (sweep, game, lines) in zip(axes, shown, strict=True):
             first, *_ = sweep.values
@@ -171,15 +180,16 @@ def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noi
                 found.append((label, plot_sweep(data, metric, points, ax, style, label, noise, known)))
             name = drawable(learner_words(first, known).title or sweep.learner)
             heading = textwrap.fill(f"{drawable(game_title(game))}, {name}", 34)
-            best = "\n".join(f"best {label}: {sweep.parameter} = {one}" for label, one in found[:3])
-            ax.set_title(f"{heading}\n{best}", fontsize="small")
+            best = [f"best {label}: {sweep.parameter} = {one}" for label, one in found[:3]] if words.better else []
+            ax.set_title("\n".join([heading, *best]), fontsize="small")
             ax.set_xlabel(f"{sweep.parameter} of {name}{_missing_default(sweep)}")
         entries = legend_entries(figure.axes)
         figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(4, len(entries)))
         note = f"; {left_out} more panels are not shown" if left_out else ""
-        when = "last round" if metric_words(metric, known).cumulative else f"mean over the last {LAST} rounds"
-        words = f"{when}; bars: 95 % intervals of the mean; ring: the best value{note}"
-        figure.supxlabel(textwrap.fill(words, int(14 * figure.get_figwidth())), color=NOTE, fontsize=8)
+        when = "last round" if words.cumulative else f"mean over the last {LAST} rounds"
+        ring = "; ring: the best value" if words.better else ""
+        caption = f"{when}; bars: 95 % intervals of the mean{ring}{note}"
+        figure.supxlabel(textwrap.fill(caption, int(14 * figure.get_figwidth())), color=NOTE, fontsize=8)
     return figure
 
 

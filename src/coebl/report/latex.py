@@ -47,13 +47,14 @@ def _table(metric: str, rows: Sequence[SummaryRow], known: Known) -> str:
         for (game, opponent), line in lines.items()
     ]
     heads = ["Game", "Opponent", *(_escaped(titles[spec]) for spec in learners)]
-    best = "largest" if words.better == "higher" else "smallest"
+    best = {"higher": "largest", "lower": "smallest", None: ""}[words.better]
+    bold = f" Bold: the {best} mean of a line; differences are not tested." if best else ""
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{_escaped(words.title)} after round {rounds}: mean $\pm$ half of the 95\,\% interval, "
-            rf"{seeds}. Bold: the {best} mean of a line; differences are not tested.}}",
+            rf"{seeds}.{bold}}}",
             rf"\begin{{tabular}}{{ll{'r' * len(learners)}}}",
             r"\toprule",
             " & ".join(heads) + r" \\",
@@ -67,7 +68,7 @@ def _table(metric: str, rows: Sequence[SummaryRow], known: Known) -> str:
     )
 
 
-def _cells(line: dict[str, SummaryRow], learners: Sequence[str], better: str) -> list[str]:
+def _cells(line: dict[str, SummaryRow], learners: Sequence[str], better: str | None) -> list[str]:
     """Return the mean and the half width of each learner; a dash if it did not play."""
     means = [row["mean"] for row in line.values() if not math.isnan(row["mean"])]
     best = (max if better == "higher" else min)(means, default=None)
@@ -77,7 +78,7 @@ def _cells(line: dict[str, SummaryRow], learners: Sequence[str], better: str) ->
             cells.append("--")
             continue
         text = r" \pm ".join(map(_in_math_mode, mean_and_half(row["mean"], (row["high"] - row["low"]) / 2)))
-        is_best = len(means) > 1 and row["mean"] == best
+        is_best = better and len(means) > 1 and row["mean"] == best
         cells.append(rf"$\mathbf{{{text}}}$" if is_best else f"${text}$")
     return cells
 

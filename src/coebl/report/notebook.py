@@ -236,7 +236,7 @@ def render_comparison(comparison: Comparison) -> str:
         way, game, *others = (_name(cell, 100) for cell in cells)
         colour = f"rgb({_BLUE if contest.difference.sign else _GREY})"
         rows.append([way, game, _bar(interval, reach, colour), *others])
-    head = ("", "game", f"{comparison.a} minus {comparison.b}", comparison.title, "does better")
+    head = ("", "game", f"{comparison.a} minus {comparison.b}", comparison.title, comparison.advantage)
     units = "<p>all games, and the bars: in units of each game's payoff range</p>" if comparison.in_ranges else ""
     table = _table((_name(title, 100) for title in head), rows)
     return f"<div><p>{_name(str(comparison), 2000)}</p>{table}{units}</div>"
