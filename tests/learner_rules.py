@@ -23,7 +23,7 @@ def check_summary_title_and_citation(spec):
     assert learner.name == name, f"name is {learner.name!r} in the class, and {name!r} in its line in homes"
     assert type(learner).__doc__.splitlines()[0].endswith("."), "begin the docstring with a sentence on one line"
     assert learner.cites or type(learner).__module__.endswith("opponents"), 'name its paper: cites = "..."'
-    assert LEARNERS[learner.name].title == (learner.title or learner.name)
+    assert LEARNERS[learner.name].title == learner.title, 'name it for people: title = "..."'
     assert learner.cost(20, 30) > learner.cost(10, 15) > 0
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coebl import simulate
+from coebl.core.errors import CoeblError
 from coebl.engine.units import Units
 from coebl.games import GAMES, NOISES, Game, Noise, parse_game
 from coebl.learners import LEARNERS, Learner, Seen
@@ -173,6 +175,11 @@ def test_a_custom_class_passes():
             "lambda.rule is <function",
         ),
         (KeepsStateElsewhere, "a saved player continues", "keep all its state in attributes"),
+        (
+            faulty("horizon", start=starting_with("rate", lambda self: 1 / self.seat.horizon)),
+            "plays where the number of rounds is not known",
+            "write needs_horizon = True in the class",
+        ),
         (RemembersInAField, "is equal to itself after it has played", "compare fields alone"),
         (faulty("mute", sees="opponent"), "can be registered", "sees is 'opponent'; accepted: a subset of"),
         (
@@ -221,7 +228,7 @@ def test_a_cause_is_reported_once_and_checks_that_depend_on_it_are_skipped():
     report = check_learner(CannotPlay)
     assert str(report).count("no attribute 'saet'") == 1
     assert [point.name for point in report.points if point.passed] == ["its spec reads back", "pickles"]
-    assert str(report).endswith("12 points, 1 failure, 9 not tried")
+    assert str(report).endswith("13 points, 1 failure, 10 not tried")
 
 
 def test_the_global_random_state_is_not_blamed_on_a_sum():
@@ -385,6 +392,34 @@ def test_a_noise_that_makes_its_own_arrays_is_found(reward, remedy):
     failed = failed_point(check_game(Game([[0.5, 0.5]], noise=noise)))
     assert failed.name == "its noise works on arrays of any library"
     assert remedy in failed.detail
+
+
+OTHER = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("draw", "point", "remedy"),
+    [
+        (lambda self, random, size: 0.0, "its noise has mean zero", "of shape (); accepted: (100000,)"),
+        (
+            lambda self, random, size: OTHER.normal(size=size),
+            "its noise comes from the gen",
+            "from the argument random",
+        ),
+    ],
+)
+def test_draws_have_the_size_and_come_from_the_generator(draw, point, remedy):
+    noise = faulty("faulty", Normal, draw=draw, deviation=lambda self, payoff_range: 1.0)()
+    points = check_game(Game([[0.5, 0.5]], noise=noise)).points
+    assert any(point in each.name and remedy in each.detail for each in points), points
+
+
+def test_a_policy_and_a_metric_of_none_are_named():
+    with pytest.raises(CoeblError, match=r"seat returned None in round 1; accepted: \(runs, actions\) = \(2, 3\)"):
+        simulate("rps", faulty("mute", policy=lambda self, t: None)(), "ucb", rounds=3, seeds=2)
+    metric = faulty("mute", Metric, __call__=lambda self, block: None)
+    with pytest.raises(CoeblError, match=r"the metric mute returned None; accepted: \(rounds, runs\) = \(3, 2\)"):
+        simulate("rps", "ucb", "ucb", rounds=3, seeds=2, metrics=[metric])
 
 
 def test_a_name_is_that_of_no_other_learner():

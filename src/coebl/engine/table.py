@@ -157,8 +157,9 @@ class Seated:
             self._blame(error, f"round {t}")
         self.seconds += time.perf_counter() - started
         if np.shape(policy) != self.shape:
+            returned = "None" if policy is None else f"a policy of shape {np.shape(policy)}"
             raise PolicyError(
-                f"{self.learner} in the {self.name} seat returned a policy of shape {np.shape(policy)} in round {t}; "
+                f"{self.learner} in the {self.name} seat returned {returned} in round {t}; "
                 f"accepted: (runs, actions) = {self.shape}."
             )
         self.policies[index] = policy
@@ -224,7 +225,7 @@ class Table:
         pairs = zip(self.seats, facing, strict=True)
         self._order = sorted(pairs, key=lambda pair: isinstance(pair[0].learner, Responder))  # responders move last
         self._nature = backend.stream(
-            seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.draw(random, out.size)), _AHEAD
+            seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.drawn(random, out.size)), _AHEAD
         )
         self._draws = getattr(game, "draws", 1)  # nature's numbers per run and round
         self._playing = 0.0  # seconds, the learners' included

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.errors import undefined
+from coebl.core.errors import InputError, undefined
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 
@@ -34,6 +34,13 @@ class Noise(Component):
         """Return an array of this size with independent, identically distributed numbers from the generator random."""
         raise undefined(self, "draw(self, random, size)", "an array of this size")
 
+    def drawn(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
+        """Return `draw(random, size)`; an InputError if it has another size."""
+        numbers = self.draw(random, size)
+        if (shape := np.shape(numbers)) != (expected := np.broadcast_shapes(size)):
+            raise InputError(f"{self}: draw returned an array of shape {shape}; accepted: {expected}, that of size.")
+        return numbers
+
     def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:
         """Return the observed reward of each payoff: by default the payoff plus the number of the draw.
 
@@ -51,7 +58,7 @@ class Noise(Component):
         """
         low, high = payoff_range
         middle = np.full(2**16, low / 2 + high / 2)
-        error = self.reward(middle, self.draw(np.random.default_rng(0), middle.size), payoff_range) - middle
+        error = self.reward(middle, self.drawn(np.random.default_rng(0), middle.size), payoff_range) - middle
         return math.sqrt(np.mean(error**2))
 
 

@@ -37,7 +37,7 @@ class Uniform(_Still):
         each round: play i with probability 1 / m; of genomes, each gene with probability 1 / 2
     """
 
-    name = "uniform"
+    name = title = "uniform"
     plays = frozenset({"indices", "bits"})
 
     def start(self, seat: Seat) -> None:
@@ -53,7 +53,7 @@ class Fixed(_Still):
         each round: play i with probability strategy_i
     """
 
-    name = "fixed"
+    name = title = "fixed"
     example = "fixed:strategy=0.5/0.5"
 
     strategy: Annotated[tuple[float, ...], "the probabilities of the actions, in order"]
@@ -112,7 +112,7 @@ class Switching(Learner):
         each round t: play from mixture number s, from 0, where s is how many rounds in `at` t has reached
     """
 
-    name = "switching"
+    name = title = "switching"
     example = "switching:mixtures=0.5/0.5_1/0,at=20"
     improves = False
 

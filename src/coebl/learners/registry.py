@@ -13,7 +13,8 @@ def _reason_to_reject(factory: type[Learner]) -> str | None:
     """Return why a class cannot be registered, in one line; None if it can."""
     sees: object = factory.sees
     if isinstance(sees, str) or not isinstance(sees, Collection) or not set(sees) <= set(SIGHTS):
-        return f'sees is {shorten(sees)}; accepted: a subset of {", ".join(SIGHTS)}, such as {{"opponent"}}.'
+        hint = " For seen.probability, write importance_weighted = True." if "probability" in shorten(sees) else ""
+        return f'sees is {shorten(sees)}; accepted: a subset of {", ".join(SIGHTS)}, such as {{"opponent"}}.{hint}'
     plays: object = factory.plays
     if isinstance(plays, str) or not isinstance(plays, Collection) or not plays or not set(plays) <= set(PLAYS):
         return f'plays is {shorten(plays)}; accepted: a subset of {", ".join(PLAYS)}, such as {{"bits"}}.'

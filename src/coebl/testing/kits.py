@@ -13,7 +13,7 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import CoeblError, InputError, UserCodeError, printable, reason_of, where
 from coebl.core.text import counted
 from coebl.engine import Match, simulate
-from coebl.games import Game, GenomeGame, TensorGame, ZeroSumGame, parse_game
+from coebl.games import Game, GenomeGame, Noise, TensorGame, ZeroSumGame, parse_game
 from coebl.games.game import SEATS
 from coebl.learners import parse_learner
 from coebl.metrics import Block, Metric
@@ -125,8 +125,9 @@ def check_game(game: str | ZeroSumGame | TensorGame) -> Report:
       ok    its equilibrium is certified
       ok    what one player wins the other loses
       ok    its noise has mean zero
+      ok    its noise comes from the generator alone
       ok    its noise works on arrays of any library
-    6 points, no failures
+    7 points, no failures
     """
     subject = parse_game(game)
     if isinstance(subject, GenomeGame):
@@ -149,7 +150,7 @@ def _points_of_table(game: Game | TensorGame) -> Points:
     def noise() -> None:
         actions = [np.zeros(100_000, np.int64)] * len(game.shape)
         draws = getattr(game, "draws", 1)
-        draw = game.noise.draw(np.random.default_rng(0), (100_000, draws) if draws > 1 else 100_000)
+        draw = game.noise.drawn(np.random.default_rng(0), (100_000, draws) if draws > 1 else 100_000)
         for seat, payoff, rewards in zip(game.seats, tables, game.rewards(actions, draw), strict=False):
             error = abs(float(rewards.mean() - payoff.flat[0]))
             allowed = 5 * float(rewards.std()) / np.sqrt(rewards.size) + 1e-12
@@ -163,6 +164,7 @@ def _points_of_table(game: Game | TensorGame) -> Points:
     else:
         yield "security strategies are certified", lambda: _security(game)
     yield "its noise has mean zero", noise
+    yield "its noise comes from the generator alone", lambda: _noise_of_generator(game.noise)
     if isinstance(game, Game):
         yield "its noise works on arrays of any library", lambda: _rewards_on_strict_arrays(game)
 
@@ -183,6 +185,11 @@ def _security(game: TensorGame) -> None:
 def _zero_sum(game: Game) -> None:
     row, column = (game.own_view(name) for name in SEATS)
     demand(np.array_equal(row, 0.0 - column.T), "what one player wins the other does not lose")
+
+
+def _noise_of_generator(noise: Noise) -> None:
+    first, again = (noise.drawn(np.random.default_rng(0), 20) for _ in range(2))
+    demand(np.array_equal(first, again), "equal generators give other numbers; draw from the argument random alone")
 
 
 def _rewards_on_strict_arrays(game: Game) -> None:
@@ -292,7 +299,7 @@ def _points_of_metric(metric: type[Metric]) -> Points:
 
     def shape() -> None:
         recorded = record([0, 1, 2], 16).shape
-        demand(recorded == (40, 3), f"40 rounds and 3 runs gave {recorded}")
+        demand(recorded == (40, 3), f"40 rounds and 3 runs gave {recorded}; accepted: (40, 3)")
 
     def others() -> None:
         for game, seats in (("bigger-number:n=4,space=bits", 2), ("cournot:players=3,most=3", 3)):

@@ -13,7 +13,7 @@ import numpy as np
 
 from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats
-from coebl.core.errors import shorten
+from coebl.core.errors import CoeblError, UserCodeError, reason_of, shorten
 from coebl.engine import GenomePlayer, Match, Player, PolicyError, Result, simulate
 from coebl.engine.table import Table, seat_at
 from coebl.games import Bilinear, Diagonal, Game, GeneBilinear, GenomeGame, ZeroSumGame
@@ -84,6 +84,8 @@ def _points(learner: Learner) -> Points:
         yield "comes to play a dominant action in both seats", lambda: _dominance(learner)
     yield "pickles", lambda: _pickles(learner)
     if set(learner.sees) <= {"opponent"}:
+        if not learner.needs_horizon:
+            yield "plays where the number of rounds is not known", lambda: _horizon(learner)
         yield "a saved player continues to the last bit", lambda: _saved(learner)
         if "indices" in learner.plays:
             yield "plays on if outcomes are late, missing or of other moves", lambda: _feedback(learner)
@@ -180,6 +182,9 @@ def _units(learner: Learner) -> None:
 
 def _spec(learner: Learner) -> None:
     LEARNERS.known_everywhere(learner)  # rejects a class that has the name of another
+    own = vars(type(learner)).get("name", "")
+    same = own not in LEARNERS or LEARNERS[own].factory is type(learner)  # in a file, it would only look the same
+    demand(same, f"it is called {own!r}, as a registered learner is; give it another name")
     entry = LEARNERS.entry_of(type(learner))
     again = entry.factory(**entry.read(str(learner).removeprefix(entry.name).removeprefix(":")))
     demand(again == learner and str(again) == str(learner), f"{str(learner)!r} reads back as {again!r}")
@@ -228,13 +233,33 @@ def _pickles(learner: Learner) -> None:
     demand(again == learner, f"it comes back from pickle as {shorten(again)}")
 
 
+def _contests(learner: Learner, horizon: int | None) -> Iterator[tuple[Any, Floats | None]]:
+    """Yield a new player for each kind of actions, with its payoffs if they are numbered."""
+    if "bits" in learner.plays:
+        yield GenomePlayer(learner, _GENES[1], horizon=horizon), None
+    for own in _matrices(learner)[:1]:
+        yield Player(learner, len(own), own.shape[1], horizon=horizon), own
+
+
+def _horizon(learner: Learner) -> None:
+    seats = (seat_at(game, 0, learner, [0], None) for game in _games(learner, 0, 20).values())
+    if any(map(learner.reason_not_to_play, seats)):  # with these parameters it needs the number
+        return
+    for player, payoff in _contests(learner, 20):
+        _contest(player, payoff)  # a fault that another point reports
+    try:
+        for player, payoff in _contests(learner, None):
+            _contest(player, payoff)
+    except Exception as error:
+        if isinstance(error, CoeblError) and not isinstance(error, UserCodeError):
+            raise
+        needed = "write needs_horizon = True in the class, or do without the number if it is None"
+        raise ContractError(f"seat.horizon is None: {reason_of(error)}; {needed}.") from error
+
+
 def _saved(learner: Learner) -> None:
     _global_state(learner)
-    contests: list[tuple[Any, Floats | None]] = []
-    if "bits" in learner.plays:
-        contests.append((GenomePlayer(learner, _GENES[1], horizon=20), None))
-    contests += [(Player(learner, len(own), own.shape[1], horizon=20), own) for own in _matrices(learner)[:1]]
-    for player, payoff in contests:
+    for player, payoff in _contests(learner, 20):
         _contest(player, payoff)
         copied = copy.deepcopy(player)
         same = _contest(player, payoff) == _contest(copied, payoff)
