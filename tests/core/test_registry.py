@@ -58,6 +58,13 @@ def test_homes_are_imported_when_needed(shapes):
     assert "round" not in shapes
 
 
+@pytest.mark.parametrize("home", ["collections:UserDct", "colections:UserDict"])
+def test_a_line_of_homes_that_names_nothing_is_an_error_of_one_line(home):
+    shapes = Registry("shape", "shapes", homes={"ordered": home})
+    with pytest.raises(InputError, match=rf"^ordered cannot be imported from {home} .* Correct its line among the ho"):
+        shapes["ordered"]
+
+
 def test_packages_add_entry_points_and_replace_nothing(monkeypatch):
     points = [EntryPoint("theirs", "collections:UserList", "g"), EntryPoint("ordered", "collections:UserList", "g")]
     monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "g" else [])
@@ -93,10 +100,17 @@ def test_classes_of_one_file_share_a_module_which_is_read_again_if_it_changes(tm
         ),
         ("x = 1\neval('3 +')", "One", r"mine\.py, line 2: SyntaxError: .*; fix the file"),
         ("import sys\nsys.exit(0)", "One", r"mine\.py, line 2: SystemExit: 0; fix the file"),
+        ("import beside", "One", r"line 1: .*'beside': a file cannot import its neighbours; put both in one, or add"),
+        (
+            f"from __future__ import annotations\n{TWO_CLASSES.replace('float', 'Share')}",
+            "One",
+            r"^One, in .*mine\.py: an annotation uses 'Share', which is not defined\. Import it\.$",
+        ),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, shapes, content, name, message):
     (tmp_path / "mine.py").write_text(content)
+    (tmp_path / "beside.py").write_text("")
     with pytest.raises(InputError, match=message):
         shapes.make(f"{tmp_path}/mine.py:{name}")
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -322,6 +323,7 @@ def test_a_mistake_names_the_argument_and_its_place(arguments, place, message):
     [
         ({"learners": [Exp3]}, " Make one: Exp3()."),
         ({"games": [penalties]}, " Call it: penalties()."),
+        ({"learners": [Fraction(1)]}, " Each is a spec, or an object of a class that extends Learner."),
         ({"games": [[[1, 2]]]}, " Make a game of it: Game(payoff, name=...)."),
         ({"games": [np.eye(2)]}, " Make a game of it: Game(payoff, name=...)."),
     ],

@@ -280,18 +280,18 @@ def _outcome_sentence(match: engine.Match, regret: statistics.Estimate) -> str:
         return "A single run cannot separate skill from noise; use more --seeds."
     seat, learner, sign = ("column", match.column, 1) if regret.mean > 0 else ("row", match.row, -1)
     mean, *ends = (sign * total / match.rounds for total in (regret.mean, regret.low, regret.high))
-    interval = f"{min(ends):.2g} .. {max(ends):.2g}"
+    won = (
+        f"wins {mean:.2g} a round more than the value of the game gives it, 95 % interval {min(ends):.2g} .. "
+        f"{max(ends):.2g}."
+    )
     if min(ends) <= 0:
-        return f"Undecided: the {seat} player wins {mean:.2g} a round more, 95 % interval {interval}."
+        return f"Undecided: the {seat} player {won}"
     if regret.n < _FEWEST_SEEDS:
         return (
             f"{regret.n} seeds are too few to decide who wins; use {_FEWEST_SEEDS} or more --seeds. In these runs the "
-            f"{seat} player, {learner}, wins {mean:.2g} a round more, 95 % interval {interval}."
+            f"{seat} player, {learner}, {won}"
         )
-    return (
-        f"The {seat} player, {learner}, wins {mean:.2g} a round more than the value of the game gives it, "
-        f"95 % interval {interval}."
-    )
+    return f"The {seat} player, {learner}, {won}"
 
 
 @opt.app.command("runtime")

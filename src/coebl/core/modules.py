@@ -85,6 +85,8 @@ def load_file(path: str) -> ModuleType:
         detail: object = error
         if isinstance(error, SyntaxError) and error.filename == specification.origin:
             line, detail = error.lineno, error.msg  # its str() repeats file and line
+        if isinstance(error, ModuleNotFoundError) and file.with_name(f"{error.name}.py").is_file():
+            detail = f"{error}: a file cannot import its neighbours; put both in one, or add the folder to PYTHONPATH"
         raise InputError(f"{path}, line {line}: {type(error).__name__}: {detail}; fix the file.") from error
     return module
 

@@ -160,7 +160,11 @@ class Entry(Generic[T]):
         annotated: Any = factory
         if isinstance(factory, type) and not is_dataclass(factory):  # a dataclass has annotated fields
             annotated = factory.__init__  # type: ignore[misc]
-        hints = typing.get_type_hints(annotated, include_extras=True)
+        try:
+            hints = typing.get_type_hints(annotated, include_extras=True)
+        except NameError as error:  # the annotations of a module with `from __future__ import annotations`
+            where = f"{factory.__qualname__}, in {inspect.getsourcefile(factory) or factory.__module__}"
+            raise InputError(f"{where}: an annotation uses {error.name!r}, which is not defined. Import it.") from None
         self.parameters = [
             _parameter(p, hints[p.name]) for p in inspect.signature(factory).parameters.values() if p.name in hints
         ]
@@ -336,7 +340,8 @@ class Registry(Generic[T]):
         base = self.base
         if base is not None and not self.fits(factory):
             package = base.__module__.rpartition(".")[0]
-            return f"this is {shorten(factory)}; accepted: a class that extends {package}.{base.__name__}."
+            given = f"the class {factory.__name__}" if isinstance(factory, type) else shorten(factory)
+            return f"this is {given}; accepted: a class that extends {package}.{base.__name__}."
         if reason := self._rejects(factory):
             return reason
         return _reason_no_dataclass(factory) if base is not None and issubclass(base, Component) else None
@@ -392,13 +397,17 @@ class Registry(Generic[T]):
         return self._entries[name]
 
     def _load(self, name: str) -> Any:
+        home = self.homes[name]
         try:
-            return resolve_name(self.homes[name])
+            return resolve_name(home)
         except Exception as error:
-            if name in self._homes:
+            reason = f"cannot be imported from {home} ({reason_of(error)})"
+            if name not in self._homes:
+                package = f"{name}, a {self.kind} of an installed package,"
+                raise InputError(f"{package} {reason}. Remove the package.") from error
+            if getattr(error, "name", None) not in (home.partition(":")[0], home.partition(":")[2]):
                 raise
-            reason = f"cannot be imported from {self.homes[name]} ({reason_of(error)})"
-            raise InputError(f"{name}, a {self.kind} of an installed package, {reason}. Remove the package.") from error
+            raise InputError(f"{name} {reason}. Correct its line among the homes of the registry.") from error
 
     def registered(self, spec: str) -> Entry[T] | None:
         """Return the entry that a spec names; None if it is not registered here."""

@@ -113,6 +113,9 @@ def _repair(value: Any, kind: type) -> str:
         return f" Call it: {value.__name__}()."
     if kind is NamedGame and (isinstance(value, list) or hasattr(value, "__array__")):
         return " Make a game of it: Game(payoff, name=...)."
+    if type(value).__module__ != "builtins":
+        base = "Game" if kind is NamedGame else kind.__name__
+        return f" Each is a spec, or an object of a class that extends {base}."
     return ""
 
 
