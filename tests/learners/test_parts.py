@@ -23,6 +23,17 @@ def test_a_tally_counts_and_averages_run_by_run():
     assert tally.mean[at].tolist() == [2.5, 7.0]  # the pairs of the last visit
 
 
+def test_a_seat_indexes_one_entry_per_run_several_or_a_whole_axis():
+    seat, array = build_seat(Ucb(), range(2), (3, 4), 10, (-1, 1)), np.arange(24.0).reshape(2, 3, 4)
+    np.testing.assert_array_equal(array[seat.at(np.array([0, 2]))], [array[0, 0], array[1, 2]])
+    np.testing.assert_array_equal(array[seat.at(slice(None), np.array([1, 2]))], [array[0, :, 1], array[1, :, 2]])
+    np.testing.assert_array_equal(array[seat.at(1)], array[:, 1])
+    np.testing.assert_array_equal(array[seat.at(1, np.array([1, 2]))], [array[0, 1, 1], array[1, 1, 2]])
+    both = np.array([[0, 2, 0], [1, 1, 2]])
+    np.testing.assert_array_equal(array[seat.at(both)], [array[0, both[0]], array[1, both[1]]])
+    np.testing.assert_array_equal(array[seat.at(both, both)], [array[0, both[0], both[0]], array[1, both[1], both[1]]])
+
+
 def test_bonuses_by_visits():
     count = np.array([0.0, 1.0, 8.0])
     ucb, coebl = Ucb(), Coebl()

@@ -39,7 +39,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import pow
-from typing import ClassVar, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -154,12 +154,14 @@ class Seat:
         """Return 0, 1, 2, ..., (count,)."""
         return self.backend.arrays.arange(count)
 
-    def at(self, *actions: Ints) -> tuple[Ints, ...]:
+    def at(self, *actions: Ints | slice | int) -> tuple[Any, ...]:
         """Return the index of one entry per run, `score[seat.at(action)]`, from (runs,) actions for each later axis.
 
-        Actions of shape (runs, k) give the index of k entries per run.
+        Actions of shape (runs, k) give the index of k entries per run, and `slice(None)` that of a whole axis:
+        `mean[seat.at(slice(None), opponent)]` is (runs, m).
         """
-        return (self._every_run[:, *[None] * (actions[0].ndim - 1)], *actions)
+        rows, dimensions = self._every_run, getattr(actions[-1], "ndim", 1)
+        return (rows if dimensions < 2 else rows.reshape((-1, *[1] * (dimensions - 1))), *actions)
 
     @cached_property
     def _every_run(self) -> Ints:

@@ -82,8 +82,8 @@ class Posterior:
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:
         """Return means and deviations of all actions against one action of the opponent per run: two (runs, m)."""
-        rows = self._seat.arange(self._seat.runs)
-        return self.mean[rows, :, opponent], self.deviation[rows, :, opponent]
+        column = self._seat.at(slice(None), opponent)
+        return self.mean[column], self.deviation[column]
 
 
 def prior_variance(seat: Seat, share: float, noise: float) -> float:
@@ -130,7 +130,7 @@ class Kinship:
         self.mean[index] = (1 - share) * self._tally.mean[index]
         self._weight[index] = self.count[index] * share
         in_row, in_column = self._seat.at(action), self._seat.at(opponent)
-        every = (in_row[0], slice(None), opponent)  # the pairs of a column: (runs, m)
+        every = self._seat.at(slice(None), opponent)  # the pairs of a column: (runs, m)
         if self._rows:
             residual = self._tally.mean[in_row] - self.column  # (runs, k)
             self.row[in_row] = shrunk_mean(residual, self._weight[in_row], 1 / self._rows)

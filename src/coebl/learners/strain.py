@@ -105,7 +105,7 @@ class Strain(BeliefLearner):
     def observe(self, t: int, seen: Seen) -> None:
         seat, belief = self.seat, self.belief
         met = seat.at(seen.opponent)
-        column = (met[0], slice(None), seen.opponent)  # all pairs with the opponent's action: (runs, m)
+        column = seat.at(slice(None), seen.opponent)  # all pairs with the opponent's action: (runs, m)
         before, share, count = self.optimistic[column], belief.share[column], self.met[met][:, None]
         self.fitness += before
         if self.mutation:

@@ -176,4 +176,4 @@ class HartMasColell(Learner):
         self.outcomes += 1
         self.last = self.seat.at(seen.action)
         weighted = (2 * self.seat.unit(seen.reward) - 1) / seen.probability
-        self.earned[self.last[0], :, seen.action] += self.current * weighted[:, None]
+        self.earned[self.seat.at(slice(None), seen.action)] += self.current * weighted[:, None]
