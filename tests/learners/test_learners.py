@@ -202,6 +202,9 @@ class TestSights:
         [
             ("sees = 'opponent'", r"sees is 'opponent'; accepted: a subset of opponent, payoffs, game, policy"),
             ("sees = {'oponent'}", r"sees is \{'oponent'\}; accepted: a subset of"),
+            ("sees = [['opponent']]", r"sees is \[\['opponent'\]\]; accepted: a subset of"),
+            ("plays = ()", r"plays is \(\); accepted: a subset of indices, bits, such as"),
+            ("aim = 'win'", r"aim is 'win'; accepted: response, security\."),
             ("sees = {'policy'}", r"only a learner that extends coebl\.learners\.Responder sees the policy"),
             ("rate: float = 1.0", r"is not a dataclass; write @dataclass above it"),
         ],

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from coebl.core.errors import shorten
 from coebl.core.registry import Registry
-from coebl.learners.base import PLAYS, SIGHTS, Learner, Responder
+from coebl.learners.base import AIMS, PLAYS, SIGHTS, Learner, Responder
 
 
 def _reason_to_reject(factory: type[Learner]) -> str | None:
     """Return why a class cannot be registered, in one line; None if it can."""
-    sees: object = factory.sees
-    if isinstance(sees, str) or not isinstance(sees, Collection) or not set(sees) <= set(SIGHTS):
-        hint = " For seen.probability, write importance_weighted = True." if "probability" in shorten(sees) else ""
-        return f'sees is {shorten(sees)}; accepted: a subset of {", ".join(SIGHTS)}, such as {{"opponent"}}.{hint}'
-    plays: object = factory.plays
-    if isinstance(plays, str) or not isinstance(plays, Collection) or not plays or not set(plays) <= set(PLAYS):
-        return f'plays is {shorten(plays)}; accepted: a subset of {", ".join(PLAYS)}, such as {{"bits"}}.'
-    if ("policy" in sees) != issubclass(factory, Responder):
+    for name, known, example in (("sees", SIGHTS, "opponent"), ("plays", PLAYS, "bits")):
+        value: Any = getattr(factory, name)
+        listed = isinstance(value, Collection) and not isinstance(value, str)
+        if not listed or any(item not in list(known) for item in value) or (name == "plays" and not value):
+            hint = " For seen.probability, write importance_weighted = True." if "probability" in shorten(value) else ""
+            return (
+                f'{name} is {shorten(value)}; accepted: a subset of {", ".join(known)}, such as {{"{example}"}}.{hint}'
+            )
+    if factory.aim not in list(AIMS):
+        return f"aim is {shorten(factory.aim)}; accepted: {', '.join(AIMS)}."
+    if ("policy" in factory.sees) != issubclass(factory, Responder):
         return "only a learner that extends coebl.learners.Responder sees the policy; extend it, or change sees."
     return None
 
