@@ -146,14 +146,12 @@ class Generation(NamedTuple):
 
         The fitness of x in B is the minimum of x'By over the opponent's actions y that count.
         """
-        matrices, einsum = self.matrices(judge), self.breeder.seat.backend.einsum
-        policies = [some.policy[:, place] for some in (self.parents, self.new) for place in range(some.number)]
-        earned = np.concatenate([einsum("ri,rdij->rdj", policy, matrices) for policy in policies], axis=1)
+        policies = np.concatenate([self.parents.policy, self.new.policy], axis=1)
+        earned = self.breeder.seat.einsum("rpi,rdij->rpdj", policies, self.matrices(judge))
         if self.facing is not None:
-            earned = np.where(self.facing[:, None, :], earned, np.inf)
-        least: Floats = earned.min(axis=-1)  # (runs, policies * matrices)
-        number = matrices.shape[1]
-        return least if number == 1 else least.reshape((-1, len(policies), number)).mean(axis=-1)
+            earned = np.where(self.facing[:, None, None], earned, np.inf)
+        least = earned.min(axis=-1)  # (runs, individuals, matrices)
+        return least[:, :, 0] if least.shape[-1] == 1 else least.mean(axis=-1)
 
     def survivors(self, index: Ints) -> Individuals:
         """Return the individuals at index, (runs, size), or (1, size) if they are the same in every run."""

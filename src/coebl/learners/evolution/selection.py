@@ -136,8 +136,7 @@ class Dominance(Selection):
 def _fittest(fitness: Floats, number: int) -> Ints:
     """Return the indices of the fittest, (runs, number) out of (runs, all), increasing; ties go to the first."""
     if number == 1:
-        first: Ints = fitness.argmax(axis=-1)
-        return first[:, None]
+        return fitness.argmax(axis=-1)[:, None]
     return np.sort(np.argsort(-fitness, axis=-1, kind="stable")[:, :number], axis=-1)
 
 
@@ -185,7 +184,6 @@ class Pool(Population):
     turnover: Annotated[PositiveShare, "the share of the played policy that a round replaces"] = 1.0
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
-        new: Floats
         if self.play == "mean":
             new = policies[:, 0] if self.size == 1 else policies.mean(axis=1)
         else:
