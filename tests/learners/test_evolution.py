@@ -417,6 +417,11 @@ def test_a_class_that_is_not_an_operator_is_rejected(tmp_path):
             "    def standard(self, seat, number):\n        return seat.random.uniform(number, seat.opponent_actions)",
             r"^Mine\.standard\(seat, 1\) has the shape \(2, 1, 3\); accepted: \(2, 1, 3, 3\), that is \(runs,",
         ),
+        (
+            "    def deviation(self, seat, count):\n        return 1 + count\n"
+            "    def standard(self, seat, number):\n        return 1.0",
+            r"^Mine\.standard\(seat, 1\) has the shape \(\); accepted: \(2, 1, 3, 3\), that is \(runs,",
+        ),
     ],
 )
 def test_a_mutation_that_lacks_something_names_it(tmp_path, code, message):
@@ -425,6 +430,26 @@ def test_a_mutation_that_lacks_something_names_it(tmp_path, code, message):
     )
     with pytest.raises(InputError, match=message):
         simulate("rps", f"coebl:mutation={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
+
+
+@pytest.mark.parametrize(
+    ("returned", "shape"), [("generation.fitness('means').argmax(axis=-1)", r"\(2,\)"), ("None", r"\(\)")]
+)
+def test_a_selection_that_returns_another_shape_names_it(tmp_path, returned, shape):
+    (tmp_path / "mine.py").write_text(
+        "from coebl.learners.evolution import Selection\n\nclass Mine(Selection):\n"
+        f"    def __call__(self, generation):\n        return {returned}\n"
+    )
+    with pytest.raises(InputError, match=rf"returned indices of shape {shape}; accepted: \(runs, size\) = \(2, 1\)"):
+        simulate("rps", f"coebl:selection={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
+
+
+def test_a_recombination_that_never_forgets_needs_no_parameter_for_it(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from coebl.learners.evolution import FromRow\n\nclass Mine(FromRow):\n"
+        "    def belief(self, seat):\n        return super().belief(seat)\n"
+    )
+    simulate("rps", f"coebl:recombination={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.errors import InputError
 from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.variation import Mutation, Recombination
 
@@ -44,7 +45,7 @@ class Breeder:
         forgetting: float = 1.0,
     ) -> None:
         self.seat, self._mutation, self._recombination, self._number = seat, mutation, recombination, number
-        self._belief = recombination.belief(seat, forgetting)
+        self._belief = recombination.belief(seat) if forgetting == 1 else recombination.belief(seat, forgetting)
         self._solve = seat.maximin(number=number, remember=False)  # mutants of successive rounds are unrelated
         self._deviation = mutation.deviation(seat, self._belief.count)  # (runs, m, k)
         self.expect(bonus)
@@ -155,7 +156,10 @@ class Generation(NamedTuple):
 
     def survivors(self, index: Ints) -> Individuals:
         """Return the individuals at index, (runs, size), or (1, size) if they are the same in every run."""
-        seat = self.breeder.seat
+        seat, shape = self.breeder.seat, np.shape(index)
+        if shape[1:] != (self.size,) or shape[0] not in (1, seat.runs):
+            accepted = seat.runs, self.size
+            raise InputError(f"a selection returned indices of shape {shape}; accepted: (runs, size) = {accepted}.")
 
         def chosen(old: Any, new: Any) -> Any:
             if old is None:

@@ -58,8 +58,8 @@ class Mutation(Component):
         if drawn is None:  # ~ N(centre, deviation²)
             return seat.random.normal(number, seat.actions, seat.opponent_actions, deviation=deviation, mean=centre)
         shape = seat.runs, number, seat.actions, seat.opponent_actions
-        if drawn.shape != shape:
-            words = f"{type(self).__name__}.standard(seat, {number}) has the shape {drawn.shape}"
+        if np.shape(drawn) != shape:
+            words = f"{type(self).__name__}.standard(seat, {number}) has the shape {np.shape(drawn)}"
             raise InputError(f"{words}; accepted: {shape}, that is (runs, number, m, k).")
         drawn *= deviation[:, None]  # in place: in large games, memory limits the speed
         drawn += centre[:, None]
