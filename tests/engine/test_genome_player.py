@@ -50,6 +50,20 @@ def play(player, rounds):
     return seen
 
 
+@pytest.mark.parametrize("learner", ["ucb", "k-learning", "uniform"])
+def test_a_file_may_lack_the_seat_of_a_learner_inside_another(learner, tmp_path):
+    """As those of coebl 0.2.0 do, whose learners kept their seat only if they used it later."""
+    player = GenomePlayer(f"as-atoms:learner={learner}", genes=2, horizon=50)
+    play(player, 5)
+    kept = copy.deepcopy(player)
+    del player._seated.learner.inner.seat
+
+    def change(described):
+        assert described["state"]["AsAtoms"][-1]["inner"][-1].pop("seat") == ["deleted"]
+
+    assert play(GenomePlayer.load(altered(tmp_path, player, change)), 5) == play(kept, 5)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -230,7 +230,8 @@ class _Unpacker:
         made = self.objects[number] = twin if fills else kind.__new__(kind, *values)
         self._taken.add(id(made))
         before = _attributes(twin) if fills else {}
-        attributes = {key: part for key, part in before.items() if part is self.objects[0]}  # an older file may lack it
+        shared = type(self.objects[0])  # a file of coebl 0.2.0 may lack a learner's seat
+        attributes = {key: part for key, part in before.items() if type(part) is shared}
         if lacking := before.keys() - attributes.keys() - state.keys():
             raise StateError(f"{name} has no {', '.join(sorted(lacking))}")
         attributes |= {
