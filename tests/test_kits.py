@@ -167,7 +167,7 @@ def test_a_custom_class_passes():
         (
             faulty("numpy's", policy=returns_numpys("actions")),
             "takes its arrays from the seat",
-            "an array from the seat is mixed with one of NumPy's",
+            "a given array is mixed with one of NumPy's",
         ),
         (
             faulty("lambda", start=starting_with("rule", lambda self: lambda t: t)),
@@ -352,13 +352,13 @@ TURNED = "is turned into one of NumPy's; call NumPy's functions on it instead"
             {"payoffs", "zero-sum"},
             lambda self, block: (block.policies[0] * self.game.payoff[:, 0]).max(axis=-1),
             FROM_BLOCK,
-            "make it with like=block.reward",
+            "or like a given array, as numpy.asarray(values, like=array)",
         ),
         (
             {"payoffs"},
             lambda self, block: np.zeros((block.rounds, block.runs)),
             FROM_BLOCK,
-            "compute it from arrays of the block",
+            "compute it from the given arrays",
         ),
     ],
 )
@@ -383,8 +383,11 @@ class Normal(Noise):
     ("reward", "remedy"),
     [
         (lambda payoff, draw: np.array(payoff) + draw, TURNED),
-        (lambda payoff, draw: payoff + draw + np.zeros(len(payoff)), "make it with like=payoff"),
-        (lambda payoff, draw: np.full(len(payoff), 0.5), "compute it from arrays passed to reward"),
+        (
+            lambda payoff, draw: payoff + draw + np.zeros(len(payoff)),
+            "or like a given array, as numpy.asarray(values, like=array)",
+        ),
+        (lambda payoff, draw: np.full(len(payoff), 0.5), "compute it from the given arrays"),
     ],
 )
 def test_a_noise_that_makes_its_own_arrays_is_found(reward, remedy):

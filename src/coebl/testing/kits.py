@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from coebl.games import Game, GenomeGame, Noise, TensorGame, ZeroSumGame, parse_
 from coebl.games.game import SEATS
 from coebl.learners import parse_learner
 from coebl.metrics import Block, Metric
-from coebl.testing.strict import OF_BLOCK, OF_REWARD, Origin, StrictArray, StrictBackend, to_strict
+from coebl.testing.strict import StrictArray, StrictBackend, to_strict
 
 Points = Iterator[tuple[str, Callable[[], None]]]  # a statement, and a test that raises an error unless it holds
 
@@ -196,16 +196,14 @@ def _rewards_on_strict_arrays(game: Game) -> None:
     random = np.random.default_rng(0)
     actions = [random.integers(count, size=20) for count in game.shape]
     draw = game.noise.draw(random, 20)  # by NumPy, on every device
-    placed: Any = copy(game)
-    placed.payoff = to_strict(game.payoff.copy(), OF_REWARD)
-    rewards = placed.rewards(*to_strict(deepcopy([actions, draw]), OF_REWARD))  # as the engine calls it
-    _compare("its noise", rewards[0], game.rewards(actions, draw)[0], OF_REWARD)
+    rewards = game.placed(StrictBackend()).rewards(*to_strict(deepcopy([actions, draw])))  # as the engine calls it
+    _compare("its noise", rewards[0], game.rewards(actions, draw)[0])
 
 
-def _compare(subject: str, values: Any, expected: Floats, origin: Origin) -> None:
+def _compare(subject: str, values: Any, expected: Floats) -> None:
     """Require strict arrays with the same numbers as NumPy's arrays gave."""
     is_strict = isinstance(values, StrictArray)
-    demand(is_strict, f"{subject} returns one of NumPy's arrays; compute it from arrays {origin.words}")
+    demand(is_strict, f"{subject} returns one of NumPy's arrays; compute it from the given arrays")
     same = np.array_equal(values.plain, expected, equal_nan=True)
     demand(same, f"{subject} gives other numbers on arrays of another library")
 
@@ -224,7 +222,7 @@ def _points_of_genome_game(game: GenomeGame) -> Points:
         calls += [("response", (seat, policies[seat])) for seat in (0, 1) if "response" not in game.unknown]
         for name, given in calls:
             expected = getattr(plain, name)(*given)
-            _compare(name, getattr(strict, name)(*to_strict(given, OF_REWARD)), expected, OF_REWARD)
+            _compare(name, getattr(strict, name)(*to_strict(given)), expected)
         known = "value" not in game.unknown
         demand(not known or strict.value == game.value, "its value changes when it is dealt")
 
@@ -328,7 +326,7 @@ def _points_of_metric(metric: type[Metric]) -> Points:
         for first, last in ((1, 16), (17, 40)):
             given: Any = [[array[first - 1 : last] for array in seats] for seats in kept.values()]
             expected = plain(Block(match.game, first, *given))
-            _compare("it", strict(Block(match.game, first, *to_strict(given, OF_BLOCK))), expected, OF_BLOCK)
+            _compare("it", strict(Block(match.game, first, *to_strict(given))), expected)
 
     yield "one number per round and run", shape
     yield "takes every game that it accepts", others

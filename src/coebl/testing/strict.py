@@ -9,7 +9,7 @@ too, unless it calls one of the few functions that CuPy lacks. On a `StrictBacke
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -29,22 +29,10 @@ _ATTRIBUTES = frozenset({"T", "dtype", "itemsize", "nbytes", "ndim", "shape", "s
 _CONVERSIONS = frozenset([np.array, np.asanyarray, np.asarray, np.ascontiguousarray, np.asfortranarray])
 
 
-class Origin(NamedTuple):
-    """The source of a strict array, for error messages."""
-
-    words: str  # after "an array"
-    remedy: str  # the way to make another one of its kind
-
-
-_FROM_SEAT = Origin("from the seat", "make it with seat.zeros, seat.full, seat.arange or seat.array")
-OF_BLOCK = Origin("of the block", "make it with like=block.reward, as in numpy.asarray(values, like=block.reward)")
-OF_REWARD = Origin("passed to reward", "make it with like=payoff, as in numpy.asarray(values, like=payoff)")
-
-
 class StrictArray(NDArrayOperatorsMixin):
     """An array that works through NumPy's functions and operators, and only with arrays of its kind.
 
-    It wraps the NumPy array `plain`. Its origin is for error messages.
+    It wraps the NumPy array `plain`.
 
     >>> score = StrictArray(np.array([[1.0, 2.0]]))
     >>> np.exp(score - score.max()).sum(axis=1)
@@ -52,60 +40,52 @@ class StrictArray(NDArrayOperatorsMixin):
     >>> score + np.ones(2)
     Traceback (most recent call last):
         ...
-    TypeError: an array from the seat is mixed with one of NumPy's, of shape (2,); make it with seat.zeros, ...
+    TypeError: a given array is mixed with one of NumPy's, of shape (2,); make it with seat.zeros, ...
     """
 
-    __slots__ = ("_origin", "plain")
+    __slots__ = ("plain",)
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, plain: np.ndarray[Any, Any], origin: Origin = _FROM_SEAT) -> None:
+    def __init__(self, plain: np.ndarray[Any, Any]) -> None:
         self.plain = plain
-        self._origin = origin
 
     def __array__(self, *arguments: Any, **options: Any) -> Any:
-        words = self._origin.words
-        raise TypeError(f"an array {words} is turned into one of NumPy's; call NumPy's functions on it instead")
+        raise TypeError("a given array is turned into one of NumPy's; call NumPy's functions on it instead")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         if method != "__call__":
             raise TypeError(f"other libraries may have no numpy.{ufunc.__name__}.{method}; call a function or method")
         _check_options(ufunc.__name__, options)
-        plain_options = self._to_plain(options) | ({} if out is None else {"out": self._to_plain(out)})
-        result = ufunc(*self._to_plain(inputs), **plain_options)
-        return out[0] if out is not None and len(out) == 1 else self._to_strict(result)
+        plain_options = to_plain(options) | ({} if out is None else {"out": to_plain(out)})
+        result = ufunc(*to_plain(inputs), **plain_options)
+        return out[0] if out is not None and len(out) == 1 else to_strict(result)
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         if function in _CONVERSIONS:  # called with like=, which is this array
             [given, *rest] = args
-            given = given if isinstance(given, np.ndarray) else self._to_plain(given)
-            return self._to_strict(function(given, *rest, **kwargs))
+            given = given if isinstance(given, np.ndarray) else to_plain(given)
+            return to_strict(function(given, *rest, **kwargs))
         _check_options(function.__name__, kwargs)
-        return self._to_strict(function(*self._to_plain(args), **self._to_plain(kwargs)))
+        return to_strict(function(*to_plain(args), **to_plain(kwargs)))
 
     def __getitem__(self, index: Any) -> Any:
-        return self._to_strict(self.plain[self._to_plain(index)])
+        return to_strict(self.plain[to_plain(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self.plain[self._to_plain(index)] = self._to_plain(value)
+        self.plain[to_plain(index)] = to_plain(value)
 
     def __getattr__(self, name: str) -> Any:
         if name in _ATTRIBUTES:
-            return self._to_strict(getattr(self.plain, name))
+            return to_strict(getattr(self.plain, name))
         if name not in _METHODS:
             raise AttributeError(f"arrays of other libraries may have no {name!r}; call a function of NumPy's instead")
         method = getattr(self.plain, name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             _check_options(name, kwargs)
-            return self._to_strict(method(*self._to_plain(args), **self._to_plain(kwargs)))
+            return to_strict(method(*to_plain(args), **to_plain(kwargs)))
 
         return call
-
-    def _to_plain(self, value: Any) -> Any:
-        return to_plain(value, self._origin)
-
-    def _to_strict(self, value: Any) -> Any:
-        return to_strict(value, self._origin)
 
     def __len__(self) -> int:
         return len(self.plain)
@@ -130,24 +110,25 @@ def _check_options(name: str, options: Mapping[str, Any]) -> None:
             raise TypeError(f"other libraries may have no {option}= of numpy.{name}; use numpy.where instead")
 
 
-def to_plain(value: Any, origin: Origin = _FROM_SEAT) -> Any:
+def to_plain(value: Any) -> Any:
     """Unwrap strict arrays, also inside tuples, lists and dictionaries; NumPy's arrays are rejected."""
     if isinstance(value, StrictArray):
         return value.plain
     if isinstance(value, np.ndarray):
         raise TypeError(
-            f"an array {origin.words} is mixed with one of NumPy's, of shape {value.shape}; {origin.remedy}"
+            f"a given array is mixed with one of NumPy's, of shape {value.shape}; make it with seat.zeros, seat.full, "
+            "seat.arange or seat.array, or like a given array, as numpy.asarray(values, like=array)"
         )
     if isinstance(value, (tuple, list)):
-        return type(value)(to_plain(item, origin) for item in value)
-    return {key: to_plain(item, origin) for key, item in value.items()} if isinstance(value, dict) else value
+        return type(value)(to_plain(item) for item in value)
+    return {key: to_plain(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def to_strict(value: Any, origin: Origin = _FROM_SEAT) -> Any:
+def to_strict(value: Any) -> Any:
     """Wrap NumPy's arrays, also inside tuples and lists."""
     if isinstance(value, np.ndarray):
-        return StrictArray(value, origin)
-    return type(value)(to_strict(item, origin) for item in value) if type(value) in (tuple, list) else value
+        return StrictArray(value)
+    return type(value)(to_strict(item) for item in value) if type(value) in (tuple, list) else value
 
 
 class _StrictRandom:
