@@ -71,14 +71,16 @@ def natural(text: str) -> tuple[Any, ...]:
 
 
 def number_text(number: float, digits: int = 4, separator: str = "") -> str:
-    """Return a number with this many significant digits, or all digits before the point; a dash for NaN.
+    """Return a number with this many significant digits, or up to 15 before the point; a dash for NaN.
 
     >>> number_text(-24.6123), number_text(12345.6), number_text(12345.6, separator=","), number_text(math.nan)
     ('-24.61', '12346', '12,346', '-')
+    >>> number_text(1.5e20), number_text(math.inf)
+    ('1.5e+20', 'inf')
     """
     if math.isnan(number):
         return "-"
-    return f"{number:{separator}.0f}" if 10 ** (digits - 1) <= abs(number) < math.inf else f"{number:.{digits}g}"
+    return f"{number:{separator}.0f}" if 10 ** (digits - 1) <= abs(number) < 1e15 else f"{number:.{digits}g}"
 
 
 def duration(seconds: float) -> str:
