@@ -12,7 +12,7 @@ import numpy as np
 from coebl.core.specs import split_spec, unescape
 from coebl.core.text import counted, one_line
 from coebl.evidence.judge import AimRow, Verdict
-from coebl.learners.base import REFERENCES, Kind
+from coebl.learners.base import KINDS, REFERENCES, Kind
 from coebl.naming import NOTHING, Known, Style, game_title, learner_titles, looks, parameters_text
 from coebl.plots.heat_map import draw_matrix
 from coebl.plots.style import AGAINST, FOR, GUIDE, NOTE, drawable, drawing, plain_log_scale
@@ -24,17 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SEES: dict[Kind, str] = {
-    "bandit": "sees its own reward",
-    "informed bandit": "… and the opponent's action",
-    "full information": "… and what each action would earn (reference)",
-    "oracle": "sees the game or the opponent's policy (reference)",
-    "search": "chooses the actions of both players",
-}
-
-
 _HEADING: Style = {
-    "fontsize": 8,
+    "fontsize": 7,
     "fontweight": "bold",
     "color": NOTE,
     "va": "center",
@@ -56,7 +47,8 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
         axes = figure.subplots(1, 2, sharey=True)
         for y, line in enumerate(lines):
             if isinstance(line, str):
-                axes[0].text(0, y + 0.15, _SEES[line], transform=axes[0].get_yaxis_transform(), **_HEADING)
+                heading = KINDS[line] + " (reference)" * (line in REFERENCES)
+                axes[0].text(0, y + 0.15, heading, transform=axes[0].get_yaxis_transform(), **_HEADING)
                 continue
             ring = {"markeredgecolor": "black", "markeredgewidth": 1.2} if line.learner in own else {}
             for ax, estimate in zip(axes, (line.advantage, line.regret), strict=True):
