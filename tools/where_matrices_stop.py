@@ -12,20 +12,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
 from coebl.core.files import write_whole
 from coebl.core.text import markdown_table
 from coebl.evidence import Runtimes, read_runtimes
 from coebl.games import GAMES
 from coebl.naming import learner_titles
 from coebl.plots import save
-from coebl.plots.style import WIDTH, look
+from coebl.plots.style import WIDTH, drawing
 from coebl.study import Results, read_study
 from tools.templates import read_csv
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 STUDY, RESULTS = Path("studies", "where-matrices-stop.toml"), Path("results", "large-games")
@@ -103,9 +102,7 @@ def _ordered(learners: Mapping[str, object]) -> list[str]:
 
 def draw(times: Times) -> Figure:
     """Return the figure: medians by the number of bits; a cross at the budget where fewer than half of the runs hit."""
-    with look():
-        figure = Figure(figsize=(WIDTH, 3.6))
-        figure.set_layout_engine("constrained")
+    with drawing(WIDTH, 3.6) as figure:
         axes = figure.subplots(1, 2, sharey=True, width_ratios=[1.25, 1])
         specs = _ordered({spec: None for by_learner in times.values() for spec in by_learner})
         titles = learner_titles(specs)
