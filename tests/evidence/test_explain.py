@@ -1,5 +1,7 @@
 """Why a learner loses: the losses by hand, what it plays by a slow twin, and no file that results name is run."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -74,6 +76,35 @@ def test_the_largest_loss_is_that_of_the_table(folder):
         assert loss.share.mean == pytest.approx(means[loss.game, loss.opponent])
     assert found.rounds.tolist() == [20, 40, 60]
     assert found.losses[0].game == "diagonal:n=2"
+
+
+def test_an_opponent_is_compared_by_what_it_takes_from_others_that_see_no_more(folder):
+    results = Results(folder)
+    games = ("diagonal:n=2", "biased-rps")
+    widths = {record.game: np.ptp(record.payoff_range) for record in results.records()}
+
+    def lost(game, learner, opponent):
+        """By seed, in both seats."""
+        row, column = (
+            results.last(game=game, players=players)["pseudo_regret"].to_numpy()
+            for players in ((learner, opponent), (opponent, learner))
+        )
+        return (row - column) / 2 / 60 / widths[game]
+
+    found = explain(results, "uniform", runs=0).exploited
+    assert {*found} == {"ucb", "exp3"}
+    for opponent, other in (("ucb", "exp3"), ("exp3", "ucb")):  # not hedge, which loses less to both
+        more = [lost(game, "uniform", opponent) - lost(game, other, opponent) for game in games]
+        assert found[opponent].mean == pytest.approx(np.mean(more))
+        assert found[opponent].sd == pytest.approx(np.std(np.mean(more, axis=0), ddof=1))
+
+
+def test_what_is_left_by_rounding_is_printed_as_0(folder):
+    found = explain(Results(folder), "exp3", runs=1)
+    play = replace(found.play, loss=found.play.loss * 1e-16, loss_off_leader=found.play.loss_off_leader * 1e-16)
+    text = str(replace(found, play=play))
+    assert "e-" not in text
+    assert "takes 0 % and 0 %" in text
 
 
 def test_what_uniform_plays_on_diagonal_is_known_by_hand(folder):

@@ -141,6 +141,11 @@ def _percent(share: Estimate) -> str:
     return f"{mean} % [{low}, {high}]"
 
 
+def _two_digits(percent: float) -> str:
+    """Return a percentage to two digits; what is left by rounding is 0."""
+    return f"{0 if abs(percent) < 100 * _NEARLY else percent:.2g} %"
+
+
 def _what(play: Play, opponent: str) -> Iterator[str]:
     """Yield sentences on the policies in the runs that were played again."""
     rounds, runs = play.loss.shape
@@ -158,14 +163,14 @@ def _what(play: Play, opponent: str) -> Iterator[str]:
         yield "No action of the game is dominated."
     off = 100 * play.loss_off_leader.mean()
     on = 100 * play.loss.mean() - off
-    words = [f"{'costs' if part > 0 else 'earns'} {abs(part):.2g} %" for part in (on, off)]
+    words = [f"{'costs' if part > 0 else 'earns'} {_two_digits(abs(part))}" for part in (on, off)]
     yield (
         f"With probability {play.on_leader.mean():.2f}, {play.on_leader[late].mean():.2f} in the second half, it "
         f"exploits: it plays what would have earned most against {opponent} so far. That {words[0]} of the payoff "
         f"range a round; all other play, exploration, {words[1]}."
     )
     risk, late_risk, loss, late_loss = (
-        f"{100 * share.mean():.2g} %" for part in (play.at_risk, play.loss) for share in (part, part[late])
+        _two_digits(100 * share.mean()) for part in (play.at_risk, play.loss) for share in (part, part[late])
     )
     yield (
         f"A best response to its policies would take {risk} of the payoff range a round, in the second half "
@@ -201,11 +206,11 @@ def explain(results: Results, learner: str, *, runs: int = _REPLAYED) -> Explana
     named = find("player", without_folder(learner), everyone, "learner")
     known = known_to(results)
     samples = _shares(results.last([metric]), metric, known)
+    references = {spec for spec, kind in results.kinds().items() if kind in REFERENCES} - {named}
+    peers = samples.filter(~pl.col("learner").is_in(references), ~pl.col("opponent").is_in(references))
+    if named in peers["learner"]:
+        samples = peers  # every bandit loses to learners that see more
     own = samples.filter(learner=named)
-    peers = own.filter(
-        ~pl.col("opponent").is_in([spec for spec, kind in results.kinds().items() if kind in REFERENCES])
-    )
-    own = peers if len(peers) else own  # every bandit loses to learners that see more
     if not len(own):
         met = listed([spec for spec in everyone if spec != named])
         raise InputError(f"{named} met no other learner; run a study in which it does. Other learners: {met}.")
