@@ -187,3 +187,6 @@ def test_the_numbers_of_a_ranking_have_their_units():
     assert table_of(replace(found, standings=[entry]), columns)[0][6:] == ["0.25", "-", "1.23", "50.0", "7.0"]
     entry = replace(entry, kind_rank=2, kind_nash_mass=0.5)
     assert table_of(replace(found, standings=[entry]), columns)[0][7] == "0.50"
+    entry = replace(entry, advantage=Estimate(-1e-17, -2e-17, 0, 0, 9), regret=Estimate(-1e-17, 0, 0, 0, 9))
+    row = table_of(replace(found, standings=[entry]), columns)[0]
+    assert (row[4], row[8]) == ("+0.00 [+0.00, +0.00]", "0.00")  # without signed zeros

@@ -116,7 +116,7 @@ def mean_and_half(mean: float, half: float) -> list[str]:
     if half == math.inf:
         return [number_text(mean), "inf"]
     places = decimal_places(half)
-    return [f"{round(number, places) + 0.0:.{places}f}" for number in (mean, half)]  # no signed zero
+    return [f"{number:z.{places}f}" for number in (mean, half)]  # z: no signed zero
 
 
 def in_interval(
@@ -141,9 +141,8 @@ def in_interval(
     places = decimal_places(half)
     if digits is not None:
         places = min(places, max(0, digits - 1 - math.floor(math.log10(max(abs(low), abs(high))))))
-    style = f"{separator}.{places}f" if 1e-9 < half < 1e9 else ".4g"
-    shown = (f"{number:{style}}" for number in (mean, low, high))
-    return tuple(text if text.strip("-0.,") else text.lstrip("-") for text in shown)
+    style = f"z{separator}.{places}f" if 1e-9 < half < 1e9 else ".4g"
+    return tuple(f"{number:{style}}" for number in (mean, low, high))
 
 
 def markdown_table(rows: Iterable[Iterable[str]]) -> str:

@@ -288,7 +288,7 @@ class Ranking:
             {"rank": str(entry.rank or "-"), "learner": names[entry.learner]}
             | {"won": str(entry.won), "undecided": str(entry.undecided), "lost": str(entry.lost)}
             | ({} if self.all_met else {"pairings": f"{entry.met} of {self.most}"})
-            | {"score": f"{entry.score:+.2f}"}
+            | {"score": f"{entry.score:+z.2f}"}
             for entry in self.learners
         ]
 

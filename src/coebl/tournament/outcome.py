@@ -102,11 +102,11 @@ def columns_of(general: bool, names: Mapping[str, str]) -> list[Column]:
 
 
 def _share(estimate: Estimate, digits: int = 2) -> str:
-    return f"{100 * estimate.mean:.{digits}f}"
+    return f"{100 * estimate.mean:z.{digits}f}"  # z: no signed zero
 
 
 def _signed(estimate: Estimate) -> str:
-    return f"{100 * estimate.mean:+.2f} [{100 * estimate.low:+.2f}, {100 * estimate.high:+.2f}]"
+    return f"{100 * estimate.mean:+z.2f} [{100 * estimate.low:+z.2f}, {100 * estimate.high:+z.2f}]"
 
 
 def table_of(ranking: Standings, columns: Iterable[Column]) -> list[list[str]]:
@@ -142,14 +142,14 @@ def _leaders(ranking: Standings, names: Mapping[str, str]) -> str:
     what, measure = ("payoff", "swap regret") if ranking.general else ("advantage", "worst-case regret")
     regret = f"least {measure}{' of each kind' * (len(groups) > 1)}: {holds}."
     leads = [
-        f"{names[entry.learner]} among {_PLURAL[kind]} ({100 * entry.kind_advantage.mean:+.2f} %)"
+        f"{names[entry.learner]} among {_PLURAL[kind]} ({100 * entry.kind_advantage.mean:+z.2f} %)"
         for kind, entries in groups.items()
         for entry in entries
         if entry.kind_rank == 1 and entry.kind_advantage is not None
     ]
     if not leads:  # each is the only one of its kind
         first = ranking.standings[0]
-        return f"Largest {what}: {names[first.learner]} ({100 * first.advantage.mean:+.2f} %); {regret}"
+        return f"Largest {what}: {names[first.learner]} ({100 * first.advantage.mean:+z.2f} %); {regret}"
     over = "above the mean of its kind" if ranking.general else "over its own kind"
     return f"Largest {what} {over}: {', '.join(leads)}; {regret}"
 
