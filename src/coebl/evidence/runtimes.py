@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -200,7 +201,7 @@ def write_ioh(folder: Path, algorithm: str, runs: Mapping[Problem, Runtimes]) ->
     >>> [path.name for path in write_ioh(Path("ioh"), "pdcoea", runs)]
     ['IOHprofiler_f1_DIM100.dat', 'IOHprofiler_f1.info']
     """
-    home = make_folder(folder / _file_name(algorithm))
+    home = make_folder(folder / re.sub(r"[^\w.=+-]", "_", algorithm))
     paths, infos = [], dict[int, list[str]]()
     for problem, times in runs.items():
         data = f"data_f{problem.number}/IOHprofiler_f{problem.number}_DIM{problem.size}.dat"
@@ -228,7 +229,3 @@ def _blocks(times: Runtimes) -> str:
 def _plain(name: str) -> str:
     """Return a name without the characters that separate fields."""
     return name.replace(",", " ").replace("'", "").replace('"', "")
-
-
-def _file_name(name: str) -> str:
-    return "".join(character if character.isalnum() or character in "-_.=+" else "_" for character in name)
