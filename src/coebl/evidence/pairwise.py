@@ -385,13 +385,12 @@ def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]
 
 def asked_for(table: pl.DataFrame, study: Study, *metrics: str) -> pl.DataFrame:
     """Return the rows of a table that belong to a study with any of these metrics: a folder may hold more."""
-    seeds: dict[tuple[Any, ...], set[int]] = {}
+    rows: list[tuple[Any, ...]] = []
     for cell in study.cells:
         if not {*metrics}.isdisjoint(cell.metrics):
             game, players, noise, rounds = cell.labels()
-            seeds.setdefault((game, noise, rounds, players), set()).update(cell.seeds)
+            rows.append((game, noise, rounds, " v ".join(players), cell.seeds))
     labels = {"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "names": pl.String}
-    rows = [(*setting, " v ".join(players), sorted(of)) for (*setting, players), of in seeds.items()]
     requested = pl.DataFrame(rows, {**labels, "seed": pl.List(pl.Int64)}, orient="row").explode("seed")
     named = table.with_columns(names=pl.col("players").list.join(" v "))
     return named.join(requested, on=[*SETTING, "names", "seed"], how="semi", maintain_order="left").drop("names")
