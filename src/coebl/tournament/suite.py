@@ -20,7 +20,7 @@ from coebl.backend import Device
 from coebl.core.errors import InputError, check_integer, nearest
 from coebl.core.files import check_path, read_whole
 from coebl.core.specs import expand, split_specs
-from coebl.core.text import counted
+from coebl.core.text import counted, least_to_most
 from coebl.evidence.statistics import ALPHA
 from coebl.games import GAMES, TensorGame, parse_game
 from coebl.learners import LEARNERS, parse_learner
@@ -361,9 +361,8 @@ def _test_pairs(suite: Suite, subjects: Sequence[str]) -> list[tuple[str, str]]:
 def size_text(study: Study) -> str:
     """Return the numbers of learners, games, rounds, seeds and matches, in words."""
     learners = {cell.players[0] for cell in study.cells} - {YARDSTICK}
-    rounds = sorted({cell.rounds for cell in study.cells})
+    rounds = least_to_most((cell.rounds for cell in study.cells), "round")
     seeds = {seed for cell in study.cells for seed in cell.seeds}
     games = {cell.game for cell in study.cells}
-    span = f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else f"{rounds[0]}"
-    sizes = f"{len(learners)} learners, {counted(len(games), 'game')}, {span} rounds, {len(seeds)} seeds"
+    sizes = f"{len(learners)} learners, {counted(len(games), 'game')}, {rounds}, {len(seeds)} seeds"
     return f"{sizes}, {len(study.matches())} matches"
