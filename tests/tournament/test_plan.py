@@ -35,11 +35,17 @@ def tiny(tmp_path):
 
 
 def test_a_list_is_separated_by_commas_that_are_not_those_of_a_spec():
-    assert split_list(["ucb,exp3", "coebl:c=2"]) == ["ucb", "exp3", "coebl:c=2"]
-    assert split_list(["permuted:game=diagonal:n=3,seed=1,rps"]) == ["permuted:game=diagonal:n=3,seed=1", "rps"]
-    assert split_list(["mine.py:Mine:rate=0.2,other=3, ucb", "ucb"]) == ["mine.py:Mine:rate=0.2,other=3", "ucb"]
-    assert split_list(["coebl:c=[2,8],ucb"]) == ["coebl:c=[2,8]", "ucb"]
-    assert split_list(["coebl:c=2,selection=none,ucb", "ucb"]) == ["coebl:c=2,selection=none", "ucb"]
+    assert split_list("--learners", ["ucb,exp3", "coebl:c=2"]) == ["ucb", "exp3", "coebl:c=2"]
+    assert split_list("--learners", ["permuted:game=diagonal:n=3,seed=1,rps"]) == [
+        "permuted:game=diagonal:n=3,seed=1",
+        "rps",
+    ]
+    assert split_list("--learners", ["mine.py:Mine:rate=0.2,other=3, ucb", "ucb"]) == [
+        "mine.py:Mine:rate=0.2,other=3",
+        "ucb",
+    ]
+    assert split_list("--learners", ["coebl:c=[2,8],ucb"]) == ["coebl:c=[2,8]", "ucb"]
+    assert split_list("--learners", ["coebl:c=2,selection=none,ucb", "ucb"]) == ["coebl:c=2,selection=none", "ucb"]
 
 
 def test_new_learners_join_and_known_ones_name_the_field(tiny):

@@ -215,7 +215,7 @@ def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_are_reported
     ("words", "line"),
     [
         (["--out", "mine.py"], "--out is mine.py: File exists; accepted: a folder, or the path of a new one."),
-        (["--out", "new", "--learners", ","], "a list is ','; accepted: specs, separated by commas."),
+        (["--out", "new", "--learners", ","], "--learners is ','; accepted: specs, separated by commas."),
         (["--out", "new", "--games", "dagonal:3"], "--games: unknown game 'dagonal': did you mean 'diagonal'?"),
         (
             ["--out", "new", "--games", "bilinear:n=3"],

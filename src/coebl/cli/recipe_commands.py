@@ -76,8 +76,8 @@ def tournament_command(
       coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
     chosen = suites.read_suite(suite)
-    chosen = (chosen.shortened() if quick else chosen).played_on(suites.split_list(games or []), rounds)
-    named = suites.split_list(learners or [])
+    chosen = (chosen.shortened() if quick else chosen).played_on(suites.split_list("--games", games or []), rounds)
+    named = suites.split_list("--learners", learners or [])
     field = suites.subjects_of(chosen, named) if chosen.subject else suites.field_of(chosen, named)
     if dask is None:
         backend.backend_for(device)  # before anything is written

@@ -218,12 +218,12 @@ def suites() -> list[str]:
 # The learners that play, and their study
 
 
-def split_list(values: Iterable[str]) -> list[str]:
-    """Return the specs of options that hold one spec or several, separated by commas, each once."""
+def split_list(option: str, values: Iterable[str]) -> list[str]:
+    """Return the specs in the values of an option, each one spec or several, separated by commas; each spec once."""
     specs: list[str] = []
     for text in values:
         if not (listed := split_specs(text)):
-            raise InputError(f"a list is {text!r}; accepted: specs, separated by commas. Leave the option out for all.")
+            raise InputError(f"{option} is {text!r}; accepted: specs, separated by commas. Leave it out for all.")
         specs += listed
     return list(dict.fromkeys(specs))
 
