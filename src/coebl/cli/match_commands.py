@@ -336,7 +336,7 @@ def runtime_command(
         opt.check_folder("--ioh", ioh)
     with progress_bar(printable(str(match)), match.rounds) as advance, cache.announce_compilation():
         result = engine.simulate(match, numbers, metrics=[], until=condition, progress=advance)
-    runs = runtimes.Runtimes.of(result.final(conditions.HittingTime.name), match.rounds)
+    runs = runtimes.Runtimes(tuple(result.hitting_times), match.rounds)
     name, share, ert = match.game.spec or match.game.name, runs.share(), runs.ert()
     if plot:
         plots.save(plots.plot_ecdf({str(match.row): runs}).figure, plot.parent, plot.stem, [plot.suffix[1:].lower()])

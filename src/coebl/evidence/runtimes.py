@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -39,16 +39,6 @@ class Runtimes:
     def __post_init__(self) -> None:
         if not self.times:
             raise InputError("times is empty; accepted: one hitting time per run, or None for a run that did not hit.")
-
-    @classmethod
-    def of(cls, times: Sequence[float] | Floats, budget: int) -> Runtimes:
-        """Return the times of a column `hitting_time`, in which NaN is a run that did not hit.
-
-        Args:
-            times: one per run.
-            budget: the rounds after which a run was ended.
-        """
-        return cls(tuple(None if math.isnan(time) else int(time) for time in times), budget)
 
     @property
     def hits(self) -> int:

@@ -331,7 +331,8 @@ class Results:
                     continue
                 row = means[metric][place]
                 if metric in (HittingTime.name, Hit.name):
-                    times = Runtimes.of(np.where(np.equal(values, 0), np.nan, values), length)  # a `hit` of 0 is none
+                    hits = tuple(int(value) if value > 0 else None for value in values)  # none is NaN, or a `hit` of 0
+                    times = Runtimes(hits, length)
                     found = times.ert() if metric == HittingTime.name else times.share()
                     row = {key: getattr(found, key) for key in row}
                 elif row["mean"] != row["mean"]:  # NaN
