@@ -100,6 +100,12 @@ def test_the_reference_line_is_that_of_the_caller(tmp_path):
     assert embedded(page_text(tmp_path), "data")["games"][0]["reference"] is None
 
 
+def test_a_reference_line_may_have_integers(tmp_path):
+    line = Reference("3", lambda actions, rounds: np.full(len(rounds), actions))
+    [game] = embedded(page_text(tmp_path, MadeUp([("rps", "ucb", "ucb")], recorded=2), reference=line), "data")["games"]
+    assert game["reference"]["heights"] == {"0": [3, 3]}
+
+
 def test_the_caller_chooses_the_first_metrics(tmp_path):
     data = embedded(page_text(tmp_path, first=["tv", "unheard_of", "pseudo_regret"]), "data")
     names = list(data["metrics"])

@@ -213,10 +213,10 @@ class Content:
             return None
         selves = [match.curves.values() for match in self.matches[game] if match.row == match.column]
         places = {curve.grid for curves in selves for curve in curves}
-        grids = [(place, rounds) for rounds, place in self.grids.items() if place in places]
+        grids = [(place, np.array(rounds, float)) for rounds, place in self.grids.items() if place in places]
         return {
             "label": f"{reference.label}, K = {actions}",
-            "heights": {place: short(reference.height(actions, np.array(rounds, float))) for place, rounds in grids},
+            "heights": {place: short(map(float, reference.height(actions, rounds))) for place, rounds in grids},
         }
 
 
