@@ -93,7 +93,7 @@ def test_the_reference_line_is_that_of_the_caller(tmp_path):
     source = MadeUp([("rps", "ucb", "ucb"), ("robust-bandit", "ucb", "ucb"), ("chess", "ucb", "ucb")], recorded=3)
     games = embedded(page_text(tmp_path, source, reference=line), "data")["games"]
     assert {game["name"]: game["reference"] for game in games} == {
-        "rps": {"label": "<0.2> K t, K = 3", "heights": {"0": [6, 12, 18]}},
+        "rps": {"label": "<0.2> K t, K\u00a0=\u00a03", "heights": {"0": [6, 12, 18]}},
         "robust-bandit": None,  # it is not square
         "chess": None,
     }

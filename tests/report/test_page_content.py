@@ -218,4 +218,9 @@ def test_the_runs_of_a_study_are_reported(tmp_path):
     assert "Commandcoebl run study.toml" in seen
     without = page_text(tmp_path)
     assert "Wall time" not in without
-    assert "Also run by" not in without
+    assert "run by" not in without.lower()
+    alone = " ".join(
+        "".join(Elements(make_page(results, tmp_path / "page.html", title="Runs").read_text()).strings).split()
+    )
+    assert "Also run by" not in alone
+    assert "Run bycoebl run <my>.toml" in alone

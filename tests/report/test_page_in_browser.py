@@ -52,14 +52,14 @@ def test_the_band_is_the_interval(page, source):
 
 def test_the_reference_line_is_for_self_play_regret(page):
     [(name, (rounds, values))] = page.traces(kind="reference").items()
-    assert name == "0.1 √(K² t), K = 3"
+    assert name == "0.1 √(K² t), K\u00a0=\u00a03"
     assert values == pytest.approx([0.1 * math.sqrt(9 * t) for t in rounds], rel=1e-4)
     assert (rounds[0], rounds[-1]) == (10, 300)
     assert "0.1 √(K² t), K = 3" in page.text("#lines")
     assert page.traces("distance", "reference") == {}
     page.choose("#family", "Diagonal")
     [(name, _)] = page.traces(kind="reference").items()
-    assert name == "0.1 √(K² t), K = 4"
+    assert name == "0.1 √(K² t), K\u00a0=\u00a04"
     page.click("#lines input[data-line='reference']")
     assert page.traces(kind="reference") == {}
     page.click("#lines input[data-line='reference']")

@@ -215,7 +215,7 @@ class Content:
         places = {curve.grid for curves in selves for curve in curves}
         grids = [(place, np.array(rounds, float)) for rounds, place in self.grids.items() if place in places]
         return {
-            "label": f"{reference.label}, K = {actions}",
+            "label": f"{reference.label}, K\u00a0=\u00a0{actions}",
             "heights": {place: short(map(float, reference.height(actions, rounds))) for place, rounds in grids},
         }
 

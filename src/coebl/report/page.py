@@ -153,10 +153,10 @@ def _settings(results: Results, metrics: Iterable[str]) -> list[tuple[str, str]]
 
 
 def _commands(runs: Iterable[Mapping[str, Any]], command: str) -> list[tuple[str, list[str]]]:
-    """Return the command that makes the study, and the other commands that made its runs, each once."""
+    """Return the command that makes the study, if there is one, and the others that made its runs, each once."""
     made = dict.fromkeys(str(run["command"]) for run in runs if run.get("command"))
     others = [other for other in made if other != command]
-    pairs = [("Command", [command] if command else []), ("Also run by", others)]
+    pairs = [("Command", [command] if command else []), ("Also run by" if command else "Run by", others)]
     return [(word, lines) for word, lines in pairs if lines]
 
 

@@ -113,7 +113,7 @@ const SPECS = {
       width: v.width,
       height: 200,
       encoding: {
-        x: { field: "value", type: "ordinal", sort: "ascending", title: v.xTitle, axis: { labelAngle: 0 } },
+        x: { field: "value", type: "ordinal", sort: "ascending", title: v.xTitle, axis: { labelAngle: 0, labelFlush: false } },
         color: category("learner", { scale: learnerColours(v), legend: null }),
       },
       layer: [

@@ -40,11 +40,12 @@ function keepingFocus(key, action) {
 const isKnown = (number) => number !== null && number !== undefined;
 const trueMinus = (text) => text.replace(/-/g, "−");
 const MOST_DIGITS = 6; // of a mean, however narrow its interval
+const ROUNDING = 1e-12; // smaller numbers are zero up to rounding
 
 /** Format a number with this many significant digits. */
 function show(number, digits = 4) {
   if (!isKnown(number)) return "–";
-  if (Math.abs(number) < 1e-12) return "0"; // zero up to rounding
+  if (Math.abs(number) < ROUNDING) return "0";
   if (Math.abs(number) >= 10 ** (digits - 1)) return trueMinus(Math.round(number).toLocaleString("en-US"));
   return trueMinus(String(Number(number.toPrecision(digits))));
 }
@@ -59,7 +60,8 @@ function writerOf(mean, half) {
 
 function withHalf(mean, half) {
   if (mean === null) return "not finite";
-  if (!half) return half === 0 ? `${show(mean)} ± 0` : show(mean);
+  if (!isKnown(half)) return show(mean);
+  if (half < ROUNDING) return `${show(mean)} ± 0`;
   const { places, write } = writerOf(mean, half);
   return half < 10 ** -places / 2 ? `${show(mean)} ± less than ${10 ** -places}` : `${write(mean)} ± ${write(half)}`;
 }
