@@ -110,6 +110,17 @@ def test_a_sweep_without_opponents_is_shown_in_self_play(tmp_path):
     assert "for each c: how it does against itself. Lower is better." in " ".join(Elements(text).strings)
 
 
+def test_a_metric_that_should_be_high_has_no_frontier(tmp_path):
+    """The chart says that lower is better."""
+    Study(games=["chicken"], learners=RATES, self_play=True, rounds=30, seeds=2, metrics=["welfare", "nash_conv"]).run(
+        tmp_path / "run", workers=1
+    )
+    text = page_text(tmp_path, Results(tmp_path / "run"))
+    [frontier] = embedded(text, "data")["frontiers"]
+    assert frontier["metrics"] == ["nash_conv"]
+    assert "Holm" not in " ".join(Elements(text).strings), "nothing is tested on this page"
+
+
 def test_two_sweeps_share_a_frontier_and_short_ones_have_none(tmp_path):
     def frontier(*counts):
         specs = [f"{name}:{key}={n}" for name, key, count in counts for n in range(count)]

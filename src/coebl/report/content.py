@@ -387,8 +387,8 @@ def _frontier(
 ) -> dict[str, Any] | None:
     """Return the results of swept settings in self-play and against the opponent; None if there are too few.
 
-    The result against the opponent is the first metric whose sign shows who is ahead; it is left out if they have not
-    met.
+    In self-play, only metrics of which less is better are shown. The result against the opponent is the first metric
+    whose sign shows who is ahead; it is left out if they have not met.
     """
     opponent = content.strongest
     sweeps = {learner["spec"]: learner["sweep"] for learner in content.learners}
@@ -401,7 +401,10 @@ def _frontier(
     signed = [name for name, words in content.metrics.items() if words.signed]
     for regret in [*signed, None]:
         chosen = [spec for spec in swept if regret is None or regret in ends[spec, opponent]]
-        counts = Counter((sweeps[spec], name) for spec in chosen for name in ends[spec, spec])
+        lower = (
+            (spec, name) for spec in chosen for name in ends[spec, spec] if content.metrics[name].better == "lower"
+        )
+        counts = Counter((sweeps[spec], name) for spec, name in lower)
         enough = {name for (_, name), count in counts.items() if count >= _FEWEST_SETTINGS}
         if regret is None:  # in self-play, a lower signed metric is not better
             enough.difference_update(signed)
