@@ -39,7 +39,7 @@ _FEWEST_SEEDS = 5  # for naming a winner; with fewer, the interval depends on th
 _LONG = 100.0  # seconds; a match that may take longer is announced where no bar is shown
 _SLOW = 10.0  # seconds; a match that takes at least this long is always announced, with ways to make it faster
 _DECISIVE = "pseudo_regret"  # the metric that decides who wins
-_SAVE_SUFFIXES = (".parquet", ".csv")
+_TABLES = ("parquet", "csv")  # the formats of --save
 _MOST_SAVED_LINES = 20_000_000  # these take about a gigabyte of memory to write
 _QUANTILES = {"a quarter": 0.25, "half": 0.5, "three quarters": 0.75}
 
@@ -167,9 +167,7 @@ def _learners(row: str | None, column: str | None, players: str | None) -> list[
 
 def _check_savable(path: Path, lines: int) -> None:
     """Before anything is played, reject a file that could not be written afterwards."""
-    if path.suffix.lower() not in _SAVE_SUFFIXES:
-        raise InputError(f"--save is {path}; accepted: a file that ends in {' or '.join(_SAVE_SUFFIXES)}.")
-    opt.check_file("--save", path)
+    opt.check_file("--save", path, _TABLES)
     if lines > _MOST_SAVED_LINES:
         raise InputError(
             f"--save would write {lines:,} lines; accepted: at most {_MOST_SAVED_LINES:,}. Use fewer --rounds or "
@@ -331,7 +329,7 @@ def runtime_command(
     default = "optimum" if isinstance(match.row, search.Search) else "exploitability < 0.1"
     condition = conditions.Until.parse(default if until is None else until)
     if plot:  # both are checked before anything is run
-        opt.check_figure("--plot", plot)
+        opt.check_file("--plot", plot, plots.FORMATS)
     if ioh:
         opt.check_folder("--ioh", ioh)
     with progress_bar(printable(str(match)), match.rounds) as advance, cache.announce_compilation():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any
@@ -135,8 +135,11 @@ def seats(row: list[str] | None, column: list[str] | None, players: str | None) 
     return [None if spec == "-" else [spec] for spec in specs]
 
 
-def check_file(option: str, path: Path) -> Path:
-    """Return the path of a file to write. Reject one that cannot be written, before anything is computed for it."""
+def check_file(option: str, path: Path, formats: Collection[str] = ()) -> Path:
+    """Return the path of a file to write. Reject one that cannot be written, before anything is computed for it.
+
+    If there are `formats`, the name of the file has to end in one of them.
+    """
     check_path(option, path)
     if os.path.isdir(path):
         raise InputError(f"{option} is {path}, which is a folder; accepted: the name of a file. Add one.")
@@ -145,15 +148,8 @@ def check_file(option: str, path: Path) -> Path:
         raise InputError(f"{option} is {path}, and the folder {place} does not exist. Create it.")
     if (place == path.parent and not os.path.isdir(place)) or not os.access(place, os.W_OK):
         raise InputError(f"{option} is {path}, and {place} is not a folder that you can write to. Choose another path.")
-    return path
-
-
-def check_figure(option: str, path: Path) -> Path:
-    """Return the path of a figure to write. Reject one that cannot be written, or whose name ends in no format."""
-    from coebl.plots.style import FORMATS
-
-    if check_file(option, path).suffix[1:].lower() not in FORMATS:
-        raise InputError(f"{option} is {path}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
+    if formats and path.suffix[1:].lower() not in formats:
+        raise InputError(f"{option} is {path}; accepted: a file that ends in .{' or .'.join(formats)}.")
     return path
 
 

@@ -415,7 +415,7 @@ def plot_command(
 def _figure_path(folder: Path, name: str, out: Path | None) -> Path:
     """Return the file of a figure, by default in DIR/figures. A name in results may be ../../x, and is made safe."""
     safe = re.sub(r"[^\w-]", "_", name)[:110]
-    return opt.check_figure("--out", out) if out else folder / "figures" / f"{safe}.svg"
+    return opt.check_file("--out", out, plots.FORMATS) if out else folder / "figures" / f"{safe}.svg"
 
 
 def _save_figure(figure: Figure, path: Path, folder: Path) -> None:
