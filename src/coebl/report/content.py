@@ -192,8 +192,7 @@ class Content:
             "learners": self.learners,
             "sweeps": self.sweeps,
             "metrics": {
-                name: vars(words) | {"distance": not words.cumulative, "floored": name not in self.below_zero}
-                for name, words in self.metrics.items()
+                name: vars(words) | {"floored": name not in self.below_zero} for name, words in self.metrics.items()
             },
             "seats": ["first seat", "other seats"] if has_more_seats else ["row", "column"],  # column headers
             "rounds": list(self.grids),

@@ -105,7 +105,7 @@ const mode = (figure) => (state.opponent === null || figure === "frontier" ? 0 :
 function metricsOf(figure) {
   const matches = viewMatches();
   return Object.keys(PAGE.metrics).filter((metric) =>
-    PAGE.metrics[metric].distance === (figure === "distance") && matches.some(({ curves }) => metric in curves));
+    PAGE.metrics[metric].cumulative === (figure === "growth") && matches.some(({ curves }) => metric in curves));
 }
 
 /**
