@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from coebl import backend, learners, metrics, naming, plots, study
-    from coebl.evidence import compare, explain
+    from coebl.evidence import compare, explain, runtimes
     from coebl.kernels import cache
     from coebl.plots import explained
     from coebl.report import latex
@@ -36,7 +36,8 @@ else:
     backend, learners, metrics, naming, plots, study = opt.lazy(
         "backend", "learners", "metrics", "naming", "plots", "study"
     )
-    explain, cache, explained, latex = opt.lazy("evidence.explain", "kernels.cache", "plots.explained", "report.latex")
+    explain, runtimes, cache = opt.lazy("evidence.explain", "evidence.runtimes", "kernels.cache")
+    explained, latex = opt.lazy("plots.explained", "report.latex")
     errors, plan, progress, runner, store, workers = opt.lazy(
         "study.errors", "study.plan", "study.progress", "study.runner", "study.store", "study.workers"
     )
@@ -259,7 +260,7 @@ def _print_times(found: study.Results) -> None:
     if rows:
         say(f"A run ends at {found.condition()}.", "bold")
         print_table(rows, _RIGHT, _WRAP, common=("noise", "rounds at most"), most=_SCREEN)
-        say("expected time: all rounds of all runs, divided by the number of hits; 95 % interval: by bootstrap.")
+        say(runtimes.CAPTION)
         print()
 
 

@@ -18,6 +18,12 @@ from coebl.core.frames import pl
 from coebl.engine.match import MatchKey
 from coebl.evidence.statistics import LEVEL, Estimate, share_interval
 
+CAPTION = (
+    "Expected time: the rounds, or queries, of all runs together, divided by the number of runs that hit, with a "
+    "bootstrap interval. Median: the time by which half of the runs have hit."
+)
+"""What a table of `Runtimes.described` shows."""
+
 _RESAMPLES = 9_999
 _ENDS = 0.5 - LEVEL / 2, 0.5 + LEVEL / 2  # quantiles at the ends of an interval
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from coebl.core.text import decimal_places, number_text, with_minus
 from coebl.engine.until import HittingTime
 from coebl.evidence.judge import Verdict
+from coebl.evidence.runtimes import CAPTION
 from coebl.naming import game_title
 from coebl.plots import plot_panels
 from coebl.plots.style import drawn
@@ -111,8 +112,7 @@ def times_section(results: Results, content: Content) -> Section | None:
         sentences=[f"A run ends at {results.condition()}."],
         header=["Game", "Learner", *(title.capitalize() for title in next(iter(times.values())).described())],
         rows=rows,
-        legend="Expected time: the rounds, or queries, of all runs together, divided by the number of runs that hit, "
-        "with a bootstrap interval. Median: the time by which half of the runs have hit.",
+        legend=CAPTION,
         picture=picture,
         picture_text=f"The share of runs that have hit, by rounds or queries{with_noise}",
         is_wide=True,
