@@ -278,8 +278,9 @@ def test_a_band_has_the_gaps_of_its_line(opened):
 
 
 def test_a_single_round_has_no_curves(opened):
-    page = opened(MadeUp([("rps", "ucb", "ucb"), ("rps", "exp3", "exp3")], ["regret"], recorded=1))
-    for part in ("chart", "svg", "png"):
-        assert not page.find(f"#growth-{part}").is_displayed()
+    matches = [(game, spec, spec) for game in ("rps", "diagonal:n=2") for spec in ("ucb", "exp3")]
+    page = opened(MadeUp(matches, ["regret"], recorded=1))
+    for part in ("#multiples", "#growth-chart", "#growth-svg", "#growth-png"):
+        assert not page.find(part).is_displayed()
     assert page.text("#growth-caption").startswith("Regret: only round 10 was recorded, so there are no curves.")
     assert len(page.all("#lines tbody tr")) == 2

@@ -169,14 +169,16 @@ function makeMultiples(figure) {
 function drawMultiples() {
   byId("multiples").hidden = PAGE.games.length < 2 || PAGE.games.length > MOST_MULTIPLES;
   if (byId("multiples").hidden) return;
+  const place = (figure) => chartOf(`small-${figure}`).parentElement;
   for (const figure of FIGURES) {
     const metric = metricOf(figure);
-    chartOf(`small-${figure}`).parentElement.hidden = metric === null || longestCurve(metric).rounds.length < 2;
-    if (chartOf(`small-${figure}`).parentElement.hidden) continue;
+    place(figure).hidden = metric === null || longestCurve(metric).rounds.length < 2;
+    if (place(figure).hidden) continue;
     planChart(`small-${figure}`, () => makeMultiples(figure));
     const { looks } = charts.get(`small-${figure}`).made;
     byId("multiples-key").replaceChildren(...looks.map(({ title, colour, dash, shape }) => element("span", {}, sample(colour, dash, shape), " ", title)));
   }
+  byId("multiples").hidden = FIGURES.every((figure) => place(figure).hidden);
 }
 
 /** Select a game when its small chart is clicked. */
