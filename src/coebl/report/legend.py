@@ -104,17 +104,6 @@ def learner_entries(
     return list(entries.values())
 
 
-def learner_colours(learners: Sequence[Mapping[str, Any]]) -> str:
-    """Return a style sheet with the colours of the learners, as variables that both themes set."""
-    themes = ((":root", "colour"), (':root[data-theme="dark"]', "darkColour"))
-    return "\n".join(
-        f"{theme} {{ "
-        + " ".join(f"--learner-{place}: {learner[key]};" for place, learner in enumerate(learners))
-        + " }"
-        for theme, key in themes
-    )
-
-
 def _sees(spec: str, known: Known) -> str:
     """Return the kind of a learner that sees more than a bandit, with which it cannot be compared; else ""."""
     kind = learner_words(spec, known).kind

@@ -24,7 +24,7 @@ from coebl.plots.curves import Reference
 from coebl.report import embed, render, vega_script
 from coebl.report.content import Presentation, read_content
 from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section, times_section
-from coebl.report.legend import Preset, learner_colours, unbroken
+from coebl.report.legend import Preset, unbroken
 from coebl.report.replay import kept_replays
 from coebl.report.verdict_grid import OUTCOMES, finding, outcomes_of, scores, verdict_entry, verdict_grid
 
@@ -101,7 +101,6 @@ def write_page(
         "maps": maps,
         "replays": replays,
         "plain_tables": plain_tables(content),
-        "colours": learner_colours(content.learners),
         "library": library,
         "data": embed(data),
         "blocks": map(embed, content.matches),
