@@ -1,5 +1,6 @@
 """Why a learner loses: the losses by hand, what it plays by a slow twin, and no file that results name is run."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -105,6 +106,14 @@ def test_what_is_left_by_rounding_is_printed_as_0(folder):
     text = str(replace(found, play=play))
     assert "e-" not in text
     assert "takes 0 % and 0 %" in text
+
+
+def test_the_loss_in_one_seed_has_no_interval(tmp_path):
+    go(STUDY.replace("seeds = 7", "seeds = 1").replace("seeds_per_cell = 7\n", ""), tmp_path)
+    [sentence] = (
+        text for text in explain(Results(tmp_path), "uniform").sentences() if text.startswith("It loses most")
+    )
+    assert re.fullmatch(r"It loses most to [^;[]+ on [^;[]+, [\d.]+ % of the payoff range a round\.", sentence)
 
 
 def test_what_uniform_plays_on_diagonal_is_known_by_hand(folder):

@@ -136,9 +136,9 @@ class Explanation:
 
 
 def _percent(share: Estimate) -> str:
-    """Return a share with its interval, such as "3.12 % [2.88, 3.36]"."""
+    """Return a share with its interval, if there are several seeds, such as "3.12 % [2.88, 3.36]"."""
     mean, low, high = in_interval(*(100 * number for number in (share.mean, share.low, share.high)))
-    return f"{mean} % [{low}, {high}]"
+    return f"{mean} %" if share.n == 1 else f"{mean} % [{low}, {high}]"
 
 
 def _two_digits(percent: float) -> str:
