@@ -2,7 +2,7 @@ import runpy
 
 import pytest
 
-from coebl.core.errors import nearest, where
+from coebl.core.errors import InputError, look_up, nearest, where
 
 
 def test_the_reported_line_is_in_the_users_file_not_in_a_compiled_library(tmp_path):
@@ -27,3 +27,8 @@ def test_installed_packages_are_not_the_users_code(tmp_path, folder):
 @pytest.mark.parametrize(("word", "known"), [("g.csv", ".ci"), ("latex", "game"), ("tv", "kl")])
 def test_distant_words_are_not_suggested(word, known):
     assert nearest(word, [known]) == "."
+
+
+def test_a_name_that_is_no_string_is_unknown():
+    with pytest.raises(InputError, match=r"^unknown letter 3\. Accepted: a, B\.$"):
+        look_up("letter", [3], {"a": 1, "B": 2})

@@ -105,7 +105,7 @@ def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[str, I
     """
     by_case = {name.casefold(): name for name in known}
     names = list(known) if wanted is None else [wanted] if isinstance(wanted, str) else wanted
-    names = [by_case.get(name.casefold(), name) for name in names]
+    names = [by_case.get(str(name).casefold(), name) for name in names]
     for name in names:
         if name not in known:
             raise InputError(f"unknown {kind} {name!r}{nearest(name, known)} Accepted: {', '.join(known)}.")
