@@ -133,7 +133,7 @@ def test_a_run_does_not_depend_on_its_batch():
 def test_payoffs_that_are_not_finite(shape, bad):
     batch = np.random.default_rng(0).normal(size=shape)
     batch[1, 2, 0] = bad
-    with pytest.raises(InputError, match=r"payoffs\[1\]\[2, 0\] is .*; accepted: finite numbers"):
+    with pytest.raises(InputError, match=r"payoffs\[1\]\[2\]\[0\] is .*; accepted: finite numbers"):
         maximin(batch)
 
 
@@ -141,7 +141,7 @@ def test_payoffs_that_are_not_finite(shape, bad):
 def test_the_largest_and_the_smallest_range(n):
     payoffs = np.zeros((2, n, n))
     payoffs[1, 0, 0], payoffs[1, 1, 0] = 1.7e308, -1.7e308
-    with pytest.raises(InputError, match=r"payoffs\[1\] spans more than a float can hold"):
+    with pytest.raises(InputError, match=r"payoffs\[1\] spans .*, more than a float can hold"):
         maximin(payoffs)
     np.testing.assert_array_equal(maximin([[0.0] * n, [5e-324] * n]).strategy, [0.0, 1.0])  # the smallest range
 

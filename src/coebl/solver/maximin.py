@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.arrays import Floats, check_payoff
-from coebl.core.errors import InputError, SolveError, shorten
+from coebl.core.errors import InputError, SolveError
 from coebl.kernels.workspace import MOST_GAP
 from coebl.solver.interruptible import (
     Answers,
@@ -307,11 +307,9 @@ def _rescue(batch: Floats, weight: Floats, answers: Answers) -> int:
     fallbacks = 0
     for run in np.flatnonzero(~(np.abs(gap) <= MOST_GAP)):
         name = "payoffs" if len(batch) == 1 else f"payoffs[{run}]"
-        low, high = batch[run].min(), batch[run].max()
-        if not high / 2 - low / 2 <= np.finfo(np.float64).max / 2:
-            raise InputError(_not_finite(batch[run], name))
-        span = (high - low) or 1.0
-        scaled = (batch[run] - low) / span
+        payoff = check_payoff(batch[run], name)
+        low, span = payoff.min(), np.ptp(payoff) or 1.0
+        scaled = (payoff - low) / span
         certified = _first_certified(scaled, _attempts(scaled, weight[run if len(weight) > 1 else 0]))
         if certified is None:
             raise SolveError(
@@ -403,12 +401,3 @@ def _double_precision(scaled: Floats, weight: Floats | None = None) -> Answer:
 def _from_the_other_seat(scaled: Floats) -> Answer:
     answer = _double_precision(np.ascontiguousarray(1 - scaled.T))
     return answer and (answer[1], answer[0], answer[2])
-
-
-def _not_finite(matrix: Floats, name: str) -> str:
-    bad = np.argwhere(~np.isfinite(matrix))
-    if len(bad) == 0:
-        return f"{name} spans more than a float can hold; accepted: finite numbers. Divide them by a constant."
-    i, j = bad[0]
-    entry = shorten(float(matrix[i, j]))
-    return f"{name}[{i}, {j}] is {entry}; accepted: finite numbers. Replace it, or leave that action out."
