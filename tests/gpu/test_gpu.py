@@ -79,13 +79,13 @@ def test_unsolved_runs_are_played_again(monkeypatch, most_gap):
     game = "random-gaussian:m=50,n=50,seed=1"
     known = simulate(game, "coebl", "thompson", device="cuda", **options)
     monkeypatch.setattr(cuda, "MOST_GAP", most_gap)
-    cuda.kernel.cache_clear()
+    cuda._kernel.cache_clear()
     on_cpu, solve = [], cuda.maximin
     monkeypatch.setattr(cuda, "maximin", lambda batch, **ties: on_cpu.append(len(batch)) or solve(batch, **ties))
     try:
         found = simulate(game, "coebl", "thompson", device="cuda", **options)
     finally:
-        cuda.kernel.cache_clear()
+        cuda._kernel.cache_clear()
     assert sum(on_cpu) > 0
     assert found.replayed > known.replayed
     assert np.allclose(found.metrics["pseudo_regret"], known.metrics["pseudo_regret"], rtol=0, atol=1e-8)
