@@ -16,6 +16,7 @@ from coebl import Game, Match, simulate
 from coebl.games import GAMES, GenomeGame, TensorGame, parse_game
 from coebl.learners import LEARNERS
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
+from coebl.solver import maximin
 from learner_rules import INDEXED, OF_GENES
 
 WIDE = Game(np.random.default_rng(3).uniform(-1, 1, (3, 4)), payoff_range=(-1.5, 1))
@@ -54,7 +55,7 @@ def payoffs(game):
 
 
 def digests():
-    """Return a digest of the policies and of every metric, of a match of each learner, and of the payoffs of games."""
+    """Return digests: of the policies and every metric of a match of each learner, of hard solves, and of payoffs."""
     found = {}
     for number, spec in enumerate(learners()):
         match = Match.of(WIDE, spec, "tsallis-inf", 60, NOISE_SPECS[number % len(NOISE_SPECS)])
@@ -64,6 +65,10 @@ def digests():
         match = Match.of("bilinear:n=4", spec, "gene-lr" if spec != "gene-lr" else "umda", 60)
         result = simulate(match, 3, record=20, keep=["policies"])
         found[f"{spec} with genes"] = digest(*result.kept["policies"], *result.metrics.values())
+    random = np.random.default_rng(1)
+    low_rank = (random.normal(size=(20, 80, 3, 1)) * random.normal(size=(20, 1, 3, 80))).sum(axis=2)
+    solved = maximin(low_rank + 1e-9 * random.normal(size=low_rank.shape))
+    found["games that are solved again"] = digest(solved.strategy, solved.opponent, solved.value, solved.gap)
     return found | {entry.name: digest(*payoffs(parse_game(entry.example, "none"))) for entry in GAMES}
 
 

@@ -327,12 +327,18 @@ def _first_certified(
     scaled: Floats, attempts: Iterable[tuple[bool, Answer]]
 ) -> tuple[bool, tuple[Floats, Floats, int], float, float] | None:
     """Return the first attempt whose gap is small enough, and its guarantees to both players; None if there is none."""
+    by_column = scaled.T.copy()
     for grown, answer in attempts:
         if answer is not None:
-            lower, upper = (answer[0] @ scaled).min(), (scaled @ answer[1]).max()
+            lower, upper = _mean_row(answer[0], scaled).min(), _mean_row(answer[1], by_column).max()
             if upper - lower <= MOST_GAP:
                 return grown, answer, lower, upper
     return None
+
+
+def _mean_row(strategy: Floats, rows: Floats) -> Floats:
+    """Return strategy @ rows, added row by row, as on every CPU; the order in which BLAS adds depends on the CPU."""
+    return (strategy[:, None] * rows).sum(axis=0)
 
 
 def _attempts(scaled: Floats, weight: Floats) -> Iterator[tuple[bool, Answer]]:
@@ -365,8 +371,7 @@ def _by_a_part(scaled: Floats, start: int) -> Answer:
             return None
         _, (row, column, more), _, _ = certified
         pivots += more
-        # Sums of rows, which are the same on every CPU; the order in which BLAS adds is not.
-        lower, upper = (row[:, None] * scaled[rows]).sum(axis=0), (column[:, None] * by_column[columns]).sum(axis=0)
+        lower, upper = _mean_row(row, scaled[rows]), _mean_row(column, by_column[columns])
         best_row, best_column = int(upper.argmax()), int(lower.argmin())
         if upper[best_row] - lower[best_column] <= MOST_GAP or (best_row in rows and best_column in columns):
             answer = np.zeros(m), np.zeros(n), pivots
