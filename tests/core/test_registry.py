@@ -1,5 +1,6 @@
 """Registries: names from decorators, tables, entry points of other packages, and files."""
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import EntryPoint
@@ -10,6 +11,7 @@ import pytest
 
 from coebl.core import registry
 from coebl.core.errors import InputError
+from coebl.core.modules import load_file
 from coebl.core.registry import Registry
 from coebl.core.specs import Range
 from coebl.games import GAMES
@@ -104,7 +106,7 @@ def test_classes_of_one_file_share_a_module_which_is_read_again_if_it_changes(tm
         (
             f"from __future__ import annotations\n{TWO_CLASSES.replace('float', 'Share')}",
             "One",
-            r"^One, in .*mine\.py: an annotation uses 'Share', which is not defined\. Import it\.$",
+            r"mine\.py:One: its annotations cannot be read \(name 'Share' is not defined\); correct them\.$",
         ),
     ],
 )
@@ -216,6 +218,42 @@ def test_hyper_parameters_are_plain_values_which_their_spec_makes_again(fields, 
 def test_values_that_no_spec_can_have_are_rejected(name, value, accepted):
     with pytest.raises(InputError, match=rf"^Fielded: {name} is .*; accepted: {accepted}\.$"):
         Fielded(**{name: value})
+
+
+UNSETTABLE = """
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from coebl.learners import Learner
+
+@dataclass
+class Listing(Learner):
+    rate: float = 1.0
+    rates: list | None = None
+
+@dataclass
+class Misspelt(Learner):
+    state: ClassVar[Arrays]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Listing", "its parameter rates: 'list | None' = None cannot be set by a spec; accepted: an annotation such"),
+        ("Misspelt", "its annotations cannot be read (name 'Arrays' is not defined); correct them."),
+    ],
+)
+def test_a_learner_whose_fields_no_spec_can_set_is_rejected(tmp_path, name, message):
+    file = tmp_path / "mine.py"
+    file.write_text(UNSETTABLE)
+    for spec, use in [(f"{file}:{name}", LEARNERS.make), (name, lambda _: getattr(load_file(str(file)), name)())]:
+        with pytest.raises(InputError, match=f"^{re.escape(f'{spec}: {message}')}"):
+            use(spec)
+    with pytest.raises(InputError, match=re.escape(f"{name} cannot be used: {message}")):
+        LEARNERS.make(f"{file}:Mine")
 
 
 def test_a_component_with_its_own_init_is_checked_too():

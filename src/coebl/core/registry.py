@@ -19,7 +19,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from numbers import Integral, Real
 from pkgutil import resolve_name
@@ -157,17 +157,10 @@ class Entry(Generic[T]):
         self.factory = factory
         self.title = title or getattr(factory, "title", "") or name  # for people
         self.example = example or getattr(factory, "example", "") or name  # a spec with all required parameters
-        annotated: Any = factory
-        if isinstance(factory, type) and not is_dataclass(factory):  # a dataclass has annotated fields
-            annotated = factory.__init__  # type: ignore[misc]
         try:
-            hints = typing.get_type_hints(annotated, include_extras=True)
-        except NameError as error:  # the annotations of a module with `from __future__ import annotations`
-            where = f"{factory.__qualname__}, in {inspect.getsourcefile(factory) or factory.__module__}"
-            raise InputError(f"{where}: an annotation uses {error.name!r}, which is not defined. Import it.") from None
-        self.parameters = [
-            _parameter(p, hints[p.name]) for p in inspect.signature(factory).parameters.values() if p.name in hints
-        ]
+            self.parameters = _parameters(factory)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
         self._by_name = {p.name: p for p in self.parameters}
         doc = inspect.getdoc(factory) or ""
         meanings = "".join(f"\n    {p.name}: {p.meaning}." for p in self.parameters if p.meaning)
@@ -249,12 +242,34 @@ class Entry(Generic[T]):
         return self.usage if self.usage.endswith("...") else f"{self.usage}."
 
 
+@cache
+def _parameters(factory: Callable[..., Any]) -> list[Parameter]:
+    """Return the annotated parameters of a function or a dataclass; raise an InputError if a spec cannot set one."""
+    if isinstance(factory, type) and not is_dataclass(factory):
+        return []
+    try:
+        hints = typing.get_type_hints(factory, include_extras=True)
+    except Exception as error:
+        raise InputError(f"its annotations cannot be read ({error}); correct them.") from None
+    return [_parameter(p, hints[p.name]) for p in inspect.signature(factory).parameters.values() if p.name in hints]
+
+
 def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else [hint]
     limits = next((note for note in notes if isinstance(note, Range)), None)
     registry = next((note for note in notes if isinstance(note, Registry)), getattr(kind, "registry", None))
     meaning = next((note for note in notes if isinstance(note, str)), "")
+    if registry is None and (get_origin(kind) or kind) not in (int, float, bool, str, tuple, Literal):
+        raise InputError(reason_not_settable(parameter))
     return Parameter(parameter.name, kind, parameter.default, limits, registry, meaning)
+
+
+def reason_not_settable(parameter: inspect.Parameter) -> str:
+    """Return why a spec cannot set a parameter, in one line."""
+    return (
+        f"its parameter {parameter} cannot be set by a spec; accepted: an annotation such as {parameter.name}: int, "
+        "with int, float, bool, str, tuple[float, ...] or a Literal."
+    )
 
 
 class Component:
@@ -344,7 +359,13 @@ class Registry(Generic[T]):
             return f"this is {given}; accepted: a class that extends {package}.{base.__name__}."
         if reason := self._rejects(factory):
             return reason
-        return _reason_no_dataclass(factory) if base is not None and issubclass(base, Component) else None
+        if base is not None and issubclass(base, Component) and (reason := _reason_no_dataclass(factory)):
+            return reason
+        try:
+            _parameters(factory)
+        except InputError as error:
+            return str(error)
+        return None
 
     def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[_Factory], _Factory]:
         """Register the decorated factory under a name; if it has required parameters, give an example spec."""

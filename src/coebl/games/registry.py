@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
-import typing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from coebl.core.errors import InputError, shorten
-from coebl.core.registry import Entry, Registry
+from coebl.core.registry import Entry, Registry, reason_not_settable
 from coebl.core.specs import Range, split_spec, without_folder
 from coebl.games.game import Game, NamedGame, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game
@@ -32,18 +31,10 @@ def _reason_to_reject(factory: object) -> str | None:
     """Return why an object cannot be registered as a game, on one line; None if it can."""
     if isinstance(factory, type) or not callable(factory):
         return f"this is {shorten(factory)}; accepted: a function that returns a coebl.Game, or a matrix."
-    try:
-        hints = typing.get_type_hints(factory, include_extras=True)
-    except (NameError, TypeError) as error:
-        return f"its annotations cannot be read ({error}); correct them."
     for parameter in list(inspect.signature(factory).parameters.values())[2 if _is_of_genomes(factory) else 0 :]:
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            return f"it takes {parameter}; accepted: parameters that each have a name, so that a spec can set them."
-        if not _can_be_set(hints.get(parameter.name)):
-            return (
-                f"its parameter {parameter} cannot be set by a spec; accepted: an annotation such as "
-                f"{parameter.name}: int, with int, float, bool, str, tuple[float, ...] or a Literal."
-            )
+        without_name = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if without_name or parameter.annotation is parameter.empty:
+            return reason_not_settable(parameter)
     return None
 
 
@@ -51,11 +42,6 @@ def _is_of_genomes(factory: Any) -> bool:
     """Return True if a function returns payoffs of genomes: its first parameters are x and y, without annotations."""
     parameters = list(inspect.signature(factory).parameters.values())[:2]
     return [(p.name, p.annotation) for p in parameters] == [(name, inspect.Parameter.empty) for name in ("x", "y")]
-
-
-def _can_be_set(hint: Any) -> bool:
-    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    return kind in (int, float, bool, str, tuple[float, ...]) or get_origin(kind) is Literal
 
 
 GAMES: Registry[ZeroSumGame | TensorGame] = Registry("game", "games", rejects=_reason_to_reject)
