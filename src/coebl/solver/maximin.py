@@ -99,7 +99,7 @@ class Maximin:
         if batch.shape != self.shape:
             raise InputError(f"payoffs has shape {np.shape(payoffs)}; accepted: {self.shape}, as for this solver.")
         runs, m, n = batch.shape
-        weight = first_weights(m) if isinstance(self._ties, str) else _checked_weights(self._ties(), (runs, m))
+        weight = _tie_weights(self._ties if isinstance(self._ties, str) else self._ties(), None, (runs, m))
         memory = self._workspace or new_workspace(runs if self._remember else 1, m, n, self._precision)
         self._workspace = None  # after a failure or an interrupt the tableaux may hold anything
         solved = _solve(batch, weight, memory)
@@ -261,29 +261,24 @@ def first_weights(m: int) -> Floats:
     return np.sqrt(np.arange(m) / m)[None]
 
 
-def _tie_weights(ties: str | Floats, random: np.random.Generator | None, shape: tuple[int, ...]) -> Floats:
-    """Return the weights of a rule for ties, with an axis of runs; `shape` is (runs, m) or (m,)."""
-    if not isinstance(ties, str):
-        return _checked_weights(ties, shape)
-    first = first_weights(shape[-1])
-    if ties == "first":
-        return first
-    if ties == "random":
+def _tie_weights(ties: str | ArrayLike, random: np.random.Generator | None, shape: tuple[int, ...]) -> Floats:
+    """Return the scaled weights of a rule for ties, with an axis of runs; `shape` is (runs, m) or (m,)."""
+    if isinstance(ties, str):
+        first = first_weights(shape[-1])
+        if ties == "first":
+            return first
+        if ties != "random":
+            accepted = f'"first", "random", or an array of weights of shape {shape}'
+            raise InputError(f"ties is {ties!r}; accepted: {accepted}.")
         if random is None:
             raise InputError('ties is "random" and random is None; pass random=numpy.random.default_rng(seed).')
         return random.permuted(np.repeat(first, math.prod(shape[:-1]), axis=0), axis=1)
-    raise InputError(f'ties is {ties!r}; accepted: "first", "random", or an array of weights of shape {shape}.')
-
-
-def _checked_weights(ties: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    """Check and scale tie weights, (runs, m) or (m,)."""
     weight = np.array(ties, dtype=np.float64)
     if weight.shape != shape:
         raise InputError(f"ties has shape {weight.shape}; accepted: finite weights of shape {shape}, one per action.")
-    weight = weight.reshape(-1, shape[-1])
     if not np.isfinite(weight).all():
         raise InputError("ties has entries that are not finite; accepted: finite weights. Replace them.")
-    return scaled_weights(weight)
+    return scaled_weights(weight.reshape(-1, shape[-1]))
 
 
 def scaled_weights(weight: Floats) -> Floats:
