@@ -179,6 +179,7 @@ class Fielded(Learner):
     inner: Mutation = Student(freedom=4)  # noqa: RUF009 - it is frozen
     words: str = "x,y"  # no spec writes a default
     none: tuple[float, ...] = ()
+    bare: tuple = (1.0,)
 
 
 @pytest.mark.parametrize(
@@ -193,6 +194,7 @@ class Fielded(Learner):
         ({"inner": "student:freedom=4"}, ""),
         ({"words": "x,y", "none": ()}, ""),
         ({"inner": "laplace"}, "inner=laplace"),
+        ({"bare": [2, 3]}, "bare=2/3"),
     ],
 )
 def test_hyper_parameters_are_plain_values_which_their_spec_makes_again(fields, spec):

@@ -256,10 +256,11 @@ def _parameters(factory: Callable[..., Any]) -> list[Parameter]:
 
 def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else [hint]
+    kind = tuple[float, ...] if kind is tuple else kind
     limits = next((note for note in notes if isinstance(note, Range)), None)
     registry = next((note for note in notes if isinstance(note, Registry)), getattr(kind, "registry", None))
     meaning = next((note for note in notes if isinstance(note, str)), "")
-    if registry is None and (get_origin(kind) or kind) not in (int, float, bool, str, tuple, Literal):
+    if registry is None and kind not in (int, float, bool, str) and get_origin(kind) not in (tuple, Literal):
         raise InputError(reason_not_settable(parameter))
     return Parameter(parameter.name, kind, parameter.default, limits, registry, meaning)
 
