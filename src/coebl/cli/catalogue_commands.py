@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
     from coebl import games, learners, metrics, testing
     from coebl.core import registry
-    from coebl.kernels import cache
     from coebl.learners import evolution
 else:
-    games, learners, metrics, testing, registry, cache, evolution = opt.lazy(
-        "games", "learners", "metrics", "testing", "core.registry", "kernels.cache", "learners.evolution"
+    games, learners, metrics, testing, registry, evolution = opt.lazy(
+        "games", "learners", "metrics", "testing", "core.registry", "learners.evolution"
     )
 
 _Subject = Annotated[str, opt.argument("GAME|LEARNER|METRIC", "A spec, the file of a game, or file.py:Name.")]
@@ -257,20 +256,19 @@ def solve_command(
     """
     loaded = games.parse_game(game)
     name = loaded.spec or loaded.name
-    with cache.announce_compilation():
-        if isinstance(loaded, games.TensorGame):
-            _print_equilibria(loaded, as_json)
+    if isinstance(loaded, games.TensorGame):
+        _print_equilibria(loaded, as_json)
+        return
+    if isinstance(loaded, games.GenomeGame):  # its equilibria have 2^n entries, and are not printed
+        value = loaded.value  # raises an error before anything is printed if the value is not known
+        if as_json:
+            print_json({"name": name, "value": value, "genes": loaded.n})
             return
-        if isinstance(loaded, games.GenomeGame):  # its equilibria have 2^n entries, and are not printed
-            value = loaded.value  # raises an error before anything is printed if the value is not known
-            if as_json:
-                print_json({"name": name, "value": value, "genes": loaded.n})
-                return
-            print(f"{printable(name)}: two genomes of {loaded.n} genes")
-            print(f"value to the row player  {tidy_value(loaded)}")
-            return
-        assert isinstance(loaded, games.Game)
-        solution, unique = loaded.solution, loaded.unique_equilibrium
+        print(f"{printable(name)}: two genomes of {loaded.n} genes")
+        print(f"value to the row player  {tidy_value(loaded)}")
+        return
+    assert isinstance(loaded, games.Game)
+    solution, unique = loaded.solution, loaded.unique_equilibrium
     gap = max(solution.gap, 0.0)  # below zero only by rounding
     if as_json:
         summary = {

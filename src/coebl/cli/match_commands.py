@@ -25,14 +25,13 @@ if TYPE_CHECKING:
     from coebl.core.arrays import Floats
     from coebl.engine import until as conditions
     from coebl.evidence import runtimes, statistics
-    from coebl.kernels import cache
     from coebl.study import progress
 else:
     backend, engine, games, metrics, plots, search = opt.lazy(
         "backend", "engine", "games", "metrics", "plots", "search"
     )
-    conditions, runtimes, statistics, cache, progress = opt.lazy(
-        "engine.until", "evidence.runtimes", "evidence.statistics", "kernels.cache", "study.progress"
+    conditions, runtimes, statistics, progress = opt.lazy(
+        "engine.until", "evidence.runtimes", "evidence.statistics", "study.progress"
     )
 
 _FEWEST_SEEDS = 5  # for naming a winner; with fewer, the interval depends on the shape of the distribution
@@ -108,7 +107,7 @@ def match_command(
         note(line)
         note(faster)
         line = ""
-    with progress_bar(printable(str(match)), match.rounds, line) as advance, cache.announce_compilation():
+    with progress_bar(printable(str(match)), match.rounds, line) as advance:
         result = engine.simulate(
             match,
             numbers,
@@ -332,7 +331,7 @@ def runtime_command(
         opt.check_file("--plot", plot, plots.FORMATS)
     if ioh:
         opt.check_folder("--ioh", ioh)
-    with progress_bar(printable(str(match)), match.rounds) as advance, cache.announce_compilation():
+    with progress_bar(printable(str(match)), match.rounds) as advance:
         result = engine.simulate(match, numbers, metrics=[], until=condition, progress=advance)
     runs = runtimes.Runtimes(tuple(result.hitting_times), match.rounds)
     name, share, ert = match.game.spec or match.game.name, runs.share(), runs.ert()
@@ -388,17 +387,16 @@ def play_command(
     played = games.parse_matrix(games.parse_game(game, "none"))
     if (count := len(played.row_labels)) > _MOST_ACTIONS:
         raise InputError(f"--game is {game}, of {count} actions; accepted: at most {_MOST_ACTIONS} to choose from.")
-    with cache.announce_compilation():
-        learner = engine.Player(
-            against,
-            played.column_labels,
-            played.row_labels,
-            horizon=rounds,
-            seed=seed,
-            payoff_range=played.ranges[1],
-            noise=0.0,
-        )
-        learner.act()  # rejects a learner that cannot play before anything is asked
+    learner = engine.Player(
+        against,
+        played.column_labels,
+        played.row_labels,
+        horizon=rounds,
+        seed=seed,
+        payoff_range=played.ranges[1],
+        noise=0.0,
+    )
+    learner.act()  # rejects a learner that cannot play before anything is asked
     title = f"{printable(played.spec or played.name)} against {printable(against)}"
     say(f"{title}, {counted(rounds, 'round')}. You are the row player.")
     if max(played.shape) <= _SHOWN:

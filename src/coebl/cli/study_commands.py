@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from coebl import backend, learners, metrics, naming, plots, study
     from coebl.evidence import compare, explain, runtimes
-    from coebl.kernels import cache
     from coebl.plots import explained
     from coebl.report import latex
     from coebl.study import errors, plan, progress, results, runner, store, workers
@@ -36,7 +35,7 @@ else:
     backend, learners, metrics, naming, plots, study = opt.lazy(
         "backend", "learners", "metrics", "naming", "plots", "study"
     )
-    explain, runtimes, cache = opt.lazy("evidence.explain", "evidence.runtimes", "kernels.cache")
+    explain, runtimes = opt.lazy("evidence.explain", "evidence.runtimes")
     explained, latex = opt.lazy("plots.explained", "report.latex")
     errors, plan, progress, runner, store, workers = opt.lazy(
         "study.errors", "study.plan", "study.progress", "study.runner", "study.store", "study.workers"
@@ -443,7 +442,7 @@ def explain_command(
       coebl explain mine path/to/mine.py:Mine --out why.png
     """
     path = _figure_path(folder, f"explain-{without_folder(learner)}", out)
-    with progress_bar("the worst match"), cache.announce_compilation():
+    with progress_bar("the worst match"):
         found = explain.explain(study.Results(folder), learner, runs=runs)
     for number, sentence in enumerate(found.sentences()):
         say(sentence, "" if number else "bold")
@@ -505,8 +504,7 @@ def study_show_command(
         sum(cell.rounds * len(cell.seeds) for cell in shown.cells),
     )
     print(f"{matches} in {counted(len(shown.cells), 'cell')}, {counted(rounds, 'round')} in all")
-    with cache.announce_compilation():
-        runner.warm_up(shown.cells)
+    runner.warm_up(shown.cells)
     seconds = progress.estimate(shown, workers)
     where = "on this machine"
     if any(backend.backend_class(cell.device).is_gpu for cell in shown.cells):

@@ -17,7 +17,7 @@ import pickle
 import shutil
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -31,8 +31,6 @@ from coebl.core.files import is_private, write_whole
 
 SOURCES = Path(__file__).parent
 _SHARED = "COEBL_KERNELS"  # the environment variable that names the temporary folder to the processes of this one
-
-_always_announce = False  # also without a terminal
 
 
 def digest(sources):
@@ -124,7 +122,7 @@ def complain(reason):
 
 @cache
 def announce():
-    """Report once that kernels are being compiled, to a user who waits at a terminal, or if none can be kept."""
+    """Report once that kernels are being compiled, so that no one waits without knowing why."""
     if not _may_print():
         return
     if default_folder() is None or str(default_folder()) == os.environ.get(_SHARED):
@@ -134,23 +132,12 @@ def announce():
             f"written to {places}, or others can write there too. Set NUMBA_CACHE_DIR to a folder of yours alone.",
             file=sys.stderr,
         )
-    elif _always_announce or sys.stderr.isatty():
+    else:
         print("coebl: compiling the solver, up to a minute; the result is kept for the next time.", file=sys.stderr)
 
 
 def _may_print():
     return sys.stderr is not None and multiprocessing.parent_process() is None
-
-
-@contextmanager
-def announce_compilation():
-    """Announce compilation in this block even if stderr is not a terminal."""
-    global _always_announce
-    before, _always_announce = _always_announce, True
-    try:
-        yield
-    finally:
-        _always_announce = before
 
 
 class KernelCache(NullCache):
