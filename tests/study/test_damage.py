@@ -347,6 +347,22 @@ def test_a_crafted_description_is_one_line_and_set_aside(store, kind):
     assert not crafted.exists()
 
 
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (_description(seeds=[0, 0, 1]), "description: seeds: (0, 0, 1) has a seed twice."),
+        (_description(noise="a" + ":a" * 17), "16 colons. Nest less."),
+        (_learner(title="x", colour=1, kind=None), "learners.exp3: it has no kind"),
+    ],
+)
+def test_the_reason_to_reject_a_value_is_reported(store, change, reason):
+    (path,) = saved(store)
+    rewrite(path, change)
+    with pytest.raises(DamagedFileError) as caught:
+        store.record(path.stem)
+    assert reason in one_line(caught.value)
+
+
 def test_a_pipe_among_the_files_does_not_hang(store):
     saved(store, OTHER)
     for name in (f"cells/{CELL.digest()}.parquet", "runs.jsonl", "failed/x.json"):

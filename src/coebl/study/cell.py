@@ -53,7 +53,7 @@ def _seat_key(seat: int) -> str:
 
 def _distinct(seeds: tuple[int, ...]) -> tuple[int, ...]:
     if len(set(seeds)) < len(seeds):
-        raise ValueError("a seed twice")
+        raise ValueError(f"{shorten(seeds)} has a seed twice.")
     return seeds
 
 
@@ -64,7 +64,7 @@ def _spec(spec: str) -> str:
 
 def _complete(learner: LearnerWords) -> LearnerWords:
     if learner.kind is None or not 0 <= (learner.colour or 0) < 1 << 31:
-        raise ValueError("without a kind, or with a colour beyond every palette")
+        raise ValueError("it has no kind, or a colour beyond every palette.")
     return learner
 
 
