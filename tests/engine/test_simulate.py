@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from coebl.backend import streams
 from coebl.core.errors import InputError, UserCodeError
 from coebl.engine import Match, PolicyError, simulate
-from coebl.engine.simulate import DEFAULT_METRICS
+from coebl.engine.simulate import DEFAULT_METRICS, count_recorded, recorded_rounds
 from coebl.games import Game, TensorGame, parse_game
 from coebl.games.genomes import FunctionGame
 from coebl.learners import Learner, Ucb
@@ -130,6 +130,12 @@ def test_recorded_rounds(record, rounds):
     assert result.rounds.tolist() == rounds
     everything = simulate(match, 2)
     np.testing.assert_array_equal(result.metrics["regret"], everything.metrics["regret"][np.array(rounds) - 1])
+
+
+@pytest.mark.parametrize("record", ["all", "last", "log", 1, 7, 10, 2000])
+@pytest.mark.parametrize("rounds", [1, 2, 70, 99, 1000])
+def test_recorded_rounds_are_counted_without_being_listed(record, rounds):
+    assert count_recorded(record, rounds) == len(recorded_rounds(record, rounds))
 
 
 def test_recording_by_the_logarithm_thins():

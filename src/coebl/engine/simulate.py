@@ -340,10 +340,10 @@ def _check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
 
 
 def count_recorded(record: Record, rounds: int) -> int:
-    """Return an upper bound on the number of recorded rounds, without listing them."""
+    """Return the number of recorded rounds, without listing many; any number if `record` is not accepted."""
     if isinstance(record, int) and record >= 1:
-        return rounds // record + 1
-    return {"last": 1, "log": min(rounds, 100)}.get(str(record), rounds)
+        return -(-rounds // record)
+    return len(recorded_rounds(record, rounds)) if record in ("last", "log") else rounds
 
 
 def recorded_rounds(record: str | int, rounds: int) -> Ints:
