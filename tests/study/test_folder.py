@@ -11,6 +11,7 @@ import pytest
 
 import coebl
 from cells import CELL, TEXT, one_line, run_python, saved
+from coebl.core.errors import CoeblError, InputError
 from coebl.study.errors import StoreError
 from coebl.study.store import Store
 
@@ -49,7 +50,7 @@ def test_a_file_is_rejected(tmp_path):
     path = tmp_path / "file"
     path.write_text("x")
     for make in (lambda: Store.create(path, TEXT), lambda: Store.open(path), lambda: Store.create(path / "new", TEXT)):
-        with pytest.raises(StoreError) as caught:
+        with pytest.raises(CoeblError) as caught:
             make()
         assert str(path) in one_line(caught.value)
     with pytest.raises(StoreError, match="there is no such folder"):
@@ -113,7 +114,7 @@ def test_a_read_only_folder_is_one_line_and_can_be_read():
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc, a folder that is never writable")
 def test_a_file_system_that_cannot_be_written_is_one_line():
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(InputError) as caught:
         Store.create("/proc/coebl-study", TEXT)
     assert "/proc/coebl-study" in one_line(caught.value)
 

@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+from coebl.core.errors import InputError
 from coebl.study import Results, parse_study, read_study
 from coebl.study.studies import keep_files
 from sources import MINE, OPERATOR, SURPRISE, WOBBLE
@@ -120,7 +121,11 @@ def test_a_link_in_the_place_of_a_kept_file_is_not_followed(tmp_path):
     kept = next((out / "files").rglob("mine.py"))
     kept.unlink()
     kept.symlink_to(tmp_path / "mine.txt")
-    with pytest.raises(Exception, match=r"mine\.py: this is a link"):
+    go(read_study(path), out)
+    assert not kept.is_symlink()
+    shutil.rmtree(out / "files")
+    (out / "files").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="files is a symbolic link, and nothing is written through a link"):
         go(read_study(path), out)
     assert (tmp_path / "mine.txt").read_text() == "precious"
 

@@ -27,7 +27,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from coebl.core.errors import InputError
-from coebl.core.files import PARTIAL, check_path, check_way, read_whole, write_whole
+from coebl.core.files import PARTIAL, check_path, check_way, make_folder, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.engine import Result
 from coebl.study import cell_file
@@ -116,18 +116,14 @@ class Store:
         self._write(self.folder / "study.toml", text)
 
     def keep_files(self, files: Mapping[str, bytes]) -> None:
-        """Keep files that the study's file names: paths in this folder to contents. Existing files stay."""
+        """Keep files that the study's file names: paths in this folder to contents."""
         for name, content in files.items():
             path = self.folder / name
-            for part in (path.parent.parent, path.parent, path):
-                if part.is_symlink():
-                    raise StoreError(f"{part}: this is a link, which no run has written. Remove it.")
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                if not path.is_file() or path.read_bytes() != content:
-                    write_whole(path, content, durable=True)
-            except OSError as error:
-                raise system_error(path, error) from None
+            make_folder(path.parent, self.folder)
+            with contextlib.suppress(OSError):
+                if not path.is_symlink() and read_whole(path, None) == content:
+                    continue
+            self._write(path, content)
 
     @property
     def name(self) -> str:
@@ -240,8 +236,7 @@ class Store:
         self._ends.pop(path.stem, None)
         try:
             check_way(path.parent, self.folder)
-            check_way(folder, self.folder)
-            folder.mkdir(exist_ok=True)
+            make_folder(folder, self.folder)
             target = folder / path.name
             if os.path.lexists(target):
                 target = folder / f"{path.name}.{secrets.token_hex(4)}"
@@ -326,12 +321,8 @@ class Store:
         self._write(self.folder / "study.toml", text)  # last: it makes the folder a study
 
     def _make_folders(self) -> None:
-        try:
-            for part in _FOLDERS:
-                check_way(self.folder / part, self.folder)
-                (self.folder / part).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise system_error(self.folder, error) from None
+        for part in _FOLDERS:
+            make_folder(self.folder / part, self.folder)
 
     def _write(self, path: Path, data: bytes | str) -> None:
         write_whole(path, data, durable=True, within=self.folder)
