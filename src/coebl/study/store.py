@@ -394,7 +394,7 @@ class RunLog:
         def sign(handle: int) -> None:
             if os.fstat(handle).st_nlink == 1:  # otherwise the file was replaced
                 os.truncate(handle, 0)
-                os.pwrite(handle, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
+                os.write(handle, f"process {os.getpid()} on {platform.node()}\n".encode())
 
         with contextlib.ExitStack() as stack:
             try:
