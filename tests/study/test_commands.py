@@ -138,6 +138,13 @@ def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, pl
     assert found.high >= 16 * found.low * 0.99
 
 
+def test_large_games_of_genomes_are_sampled():
+    """A study of half a minute was estimated as 2 to 6 seconds, by the costs that learners declare."""
+    games = ["diagonal:n=200,space=bits"]
+    study = parse_study(small_study(match_ups="self-play", games=games, learners=["umda"], rounds=1000, seeds=2))
+    assert estimate(study, 1).source == "measured on short samples"
+
+
 LONG = small_study(**SIZES | {"rounds": 40_000})
 
 

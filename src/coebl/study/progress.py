@@ -91,12 +91,12 @@ def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
     ratio = sum(seconds.values()) / declared if declared else 1e-6  # measured seconds per declared microsecond
     low = high = longest = 0.0
     for cells in groups:
-        first, shape = cells[0], cells[0].shape
+        first = cells[0]
         time_of_cell, off = seconds.get(first, works[first] * ratio), _EXTENDED if seconds else _DECLARED
-        if _is_small(shape):
+        if _is_small(first):
             off = _MEASURED if first in seconds else off
         else:
-            time_of_cell += 1e-6 * _SOLVE * float(np.prod(shape)) ** 1.5  # each cell solves its game once
+            time_of_cell += 1e-6 * _SOLVE * math.prod(first.shape) ** 1.5  # each cell solves its game once
         low += len(cells) * time_of_cell / off
         high += len(cells) * time_of_cell * off
         longest = max(longest, time_of_cell * off)
@@ -105,15 +105,18 @@ def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
     source = "measured on short samples"
     if not seconds:
         source = "by the costs that the learners declare, since nothing could be measured"
-    elif any(cells[0] not in seconds or not _is_small(cells[0].shape) for cells in groups):
+    elif any(cells[0] not in seconds or not _is_small(cells[0]) for cells in groups):
         source = "in part measured, in part by the costs that the learners declare"
     return TimeEstimate(
         _STARTING + max(low / processes, storing), _STARTING + max(high / processes, longest, storing), source
     )
 
 
-def _is_small(shape: tuple[int, ...]) -> bool:
-    return max(shape) <= _MOST_ACTIONS or len(shape) > 2  # with more seats, payoffs are only looked up, not solved
+def _is_small(cell: Cell) -> bool:
+    """Return True if the game itself is sampled: with genomes or more than two seats, no matrix is solved."""
+    if max(cell.shape) <= _MOST_ACTIONS or len(cell.shape) > 2:
+        return True
+    return any("indices" not in learner.plays for learner in cell.learners())
 
 
 def _samples(cells: Iterable[Cell]) -> dict[Cell, float]:
@@ -131,7 +134,7 @@ def _samples(cells: Iterable[Cell]) -> dict[Cell, float]:
 
 def _seconds(cell: Cell, ends: float) -> float:
     """Return the seconds of a cell, from a sample of its fixed cost and its cost per round."""
-    small = _is_small(cell.shape)
+    small = _is_small(cell)
     sample = cell.shape if small else tuple(min(own, _MOST_ACTIONS) for own in cell.shape)
     random = np.random.default_rng(0)
     match = cell.match() if small else Match(Game(random.uniform(-1, 1, sample)), cell.learners(), cell.rounds)
