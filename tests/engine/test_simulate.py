@@ -122,7 +122,14 @@ def test_an_action_of_probability_zero_is_never_played():
 
 @pytest.mark.parametrize(
     ("record", "rounds"),
-    [("all", list(range(1, 13))), ("last", [12]), (5, [5, 10, 12]), (12, [12]), (100, [12])],
+    [
+        ("all", list(range(1, 13))),
+        ("last", [12]),
+        (5, [5, 10, 12]),
+        (np.int64(5), [5, 10, 12]),
+        (12, [12]),
+        (100, [12]),
+    ],
 )
 def test_recorded_rounds(record, rounds):
     match = Match.of(GAME, "exp3", "uniform", rounds=12)

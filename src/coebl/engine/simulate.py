@@ -341,7 +341,7 @@ def _check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
 
 def count_recorded(record: Record, rounds: int) -> int:
     """Return the number of recorded rounds, without listing many; any number if `record` is not accepted."""
-    if isinstance(record, int) and record >= 1:
+    if isinstance(record, (int, np.integer)) and record >= 1:
         return -(-rounds // record)
     return len(recorded_rounds(record, rounds)) if record in ("last", "log") else rounds
 
@@ -354,6 +354,6 @@ def recorded_rounds(record: str | int, rounds: int) -> Ints:
         return np.array([rounds])
     if record == "log":
         return np.unique(np.geomspace(1, rounds, 100).round().astype(np.int64))
-    if isinstance(record, int) and not isinstance(record, bool) and record >= 1:
+    if isinstance(record, (int, np.integer)) and not isinstance(record, bool) and record >= 1:
         return np.unique(np.append(np.arange(record, rounds + 1, record), rounds))
     raise InputError(f'record is {record!r}; accepted: "all", "log", "last", or a number k >= 1, for every k-th round.')
