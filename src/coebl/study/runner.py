@@ -36,6 +36,7 @@ from coebl.study.store import Store, is_new
 from coebl.study.studies import Study
 from coebl.study.workers import Failure, LocalPool, play, user_cells
 
+MOST_WORKERS = 1000  # processes: more is a typo
 _ATTEMPTS = 3  # attempts for a cell whose process dies
 _PATIENCE = 2.0  # seconds between checks of the pool while no cell ends
 
@@ -78,7 +79,7 @@ def run(
         out: the folder of the results; it is created, or resumed.
         executor: any `concurrent.futures.Executor`, such as `distributed.Client(address).get_executor()`. By default a
             pool of local processes.
-        workers: the number of local processes; by default one per core, or a single one for a GPU.
+        workers: the number of local processes, up to 1000; by default one per core, or a single one for a GPU.
         cell_timeout: seconds that a cell may take before it fails, so that a learner that hangs does not block others.
         quiet: do not show progress.
         command: the command to record in the folder's log of runs.
@@ -97,7 +98,7 @@ def run(
     if executor is None and processes.starts_as_worker():
         raise SystemExit(1)  # the parent reports what to do: once, and without the traceback of every worker
     if workers is not None:
-        check_integer("workers", workers, 1)
+        check_integer("workers", workers, 1, MOST_WORKERS)
     elif study.cells:
         workers = backend_class(study.cells[0].device).workers
     if cell_timeout is not None and not 0 < cell_timeout <= processes.MOST_SECONDS:
