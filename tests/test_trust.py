@@ -245,7 +245,8 @@ def test_a_cell_with_a_spec_that_is_nested_too_deep_is_damaged(tmp_path, trace, 
     forged(store, True, row=nested(depth))
     done = coebl("results", tmp_path / "out")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert "description: players[0] is 'coebl:mutation=sparse" in done.stderr
+    assert "description: players[0]: 'coebl:mutation=sparse" in done.stderr
+    assert "nests specs too deeply; accepted: at most 16 colons" in done.stderr
     assert not trace.exists()
 
 

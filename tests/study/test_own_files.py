@@ -133,7 +133,7 @@ UNDEFINED = "    @classmethod\n    def reason_undefined(cls, game):\n        ret
         ("other.py:M", "", "", "other.py: no such file"),
         ("mine.py:Surprse", "", "", "has no metric 'Surprse': did you mean 'Surprise'?"),
         ("mine.py:Surprise:c=2", "", "", "a metric has no parameters"),
-        ("mine.py:Surprise", '"surprise"', '"regret"', "another metric or column is called 'regret'"),
+        ("mine.py:Surprise", '"surprise"', '"regret"', "its name is 'regret', that of a registered metric"),
         ("mine.py:Surprise", '"surprise"', '"seed"', "another metric or column is called 'seed'"),
         ("mine.py:Surprise", '"surprise"', '"a b"', "the class attribute name is 'a b'"),
         ("mine.py:Surprise", '    name = "surprise"\n', "", "it has no name; accepted: a class"),
