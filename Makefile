@@ -46,7 +46,7 @@ test-gpu: .venv/developing  ## the tests that need a GPU and CuPy: pip install -
 bench-player: .venv/developing  ## players in euros, into benchmarks/PLAYER.md: ten minutes of one core
 	$(BIN)/python benchmarks/player.py
 
-bench-folders: .venv/developing  ## reading a folder of 20,000 cells, into benchmarks/FOLDERS.md: a quarter of an hour
+bench-folders: .venv/developing  ## reading a folder of 20,000 cells, into benchmarks/FOLDERS.md: eight minutes
 	$(BIN)/python benchmarks/folders.py
 
 bench-gpu: .venv/developing  ## speed on a GPU, into benchmarks/GPU.md

@@ -1,6 +1,6 @@
 """A folder of 20,000 cells of 20,000 settings: the time to rank it, to make its page, and to find nothing to do.
 
-`make bench-folders` writes FOLDERS.md. Takes a quarter of an hour on two cores, most of it to run the cells.
+`make bench-folders` writes FOLDERS.md. Takes about eight minutes on two cores, half of them to run the cells.
 
 python benchmarks/folders.py                all of it
 python benchmarks/folders.py --cells 400    about this many cells, printed only: a check of this script
