@@ -3,8 +3,10 @@
 import re
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from coebl.report.page import Preset
 from report.browser import MATCHES, PRESETS, VERDICTS, MadeUp, Page, make_page, name_of
 from report.verdicts import make_check, make_verdict
 
@@ -81,12 +83,37 @@ def test_the_heat_maps_have_one_scale(answer, source):
     for cell in cells:
         assert abs(cell["shade"]) == pytest.approx((abs(cell["mean"]) / largest) ** 0.5)
     assert answer.text("#maps-title") == "Who beats COEBL?"
+    assert answer.text("#maps-opponent") == "COEBL"
+    family = "the checks of the main claim in a panel; in matches that it does not check, over all pairings."
+    assert answer.text("#maps-caption").endswith(f"after correction over {family}")
     checked = {cell["learner"]: cell["decided"] for cell in cells if (cell["panel"], cell["game"][0]) == ("plain", "R")}
     assert checked == {"UCB": False}, "as the claim decides"
     assert answer.find("#maps .key").location["y"] < answer.find("#maps-chart").location["y"]
     assert answer.find("#choices").location["y"] > answer.find("#verdicts").location["y"], (
         "the choices are below the sections that they do not affect"
     )
+
+
+@pytest.mark.parametrize(
+    ("checked", "family", "decided"),
+    [(["ucb", "exp3"], "the checks of the main claim in a panel", 2), ([], "all pairings", 0)],
+)
+def test_heat_maps_of_one_family_of_tests_name_it(opened, checked, family, decided):
+    def undecided(runs, *_):
+        return runs._replace(values=np.resize([-1.0, 1, 1, -1, 1], runs.values.shape))
+
+    checks = [make_check(match=("rps", spec, "coebl")) for spec in checked]
+    page = opened(
+        MadeUp([("rps", spec, "coebl") for spec in ("ucb", "exp3")], change=undecided),
+        verdicts=[make_verdict("C1", "text", "holds", checks=checks)],
+        headline="C1",
+        presets=[Preset("plain", {"*": ["coebl", "ucb", "exp3"]}, id="text", opponent=0)],
+    )
+    assert page.text("#maps-title") == "Who beats COEBL?"
+    assert page.text("#maps-caption").endswith(f"after correction over {family}.")
+    assert sum(cell["decided"] for cell in page.rows("maps", "cells")) == decided
+    label = page.find("#maps-chart").get_attribute("aria-label")
+    assert label.endswith(f"COEBL: plain: ahead in {decided} of 2. The numbers are in the head-to-head table.")
 
 
 def test_a_cell_of_the_heat_maps_shows_its_numbers_and_opens_its_curves(answer):

@@ -29,27 +29,6 @@ def test_all_verdicts_are_shown(tmp_path):
     assert data[3]["measured"] is None
 
 
-@pytest.mark.parametrize(
-    ("checked", "family"),
-    [
-        ([], "all pairings"),
-        (["ucb"], "the checks of the main claim in a panel; in matches that it does not check, over all pairings"),
-        (["ucb", "exp3"], "the checks of the main claim in a panel"),
-    ],
-)
-def test_the_heat_maps_name_the_families_of_their_tests(tmp_path, checked, family):
-    checks = [make_check(spec, match=("rps", spec, "coebl")) for spec in checked]
-    played = [("rps", spec, "coebl") for spec in ("ucb", "exp3")]
-    text = page_text(
-        tmp_path,
-        MadeUp(played),
-        verdicts=[make_verdict("C1", "text", "holds", checks=checks)],
-        headline="C1",
-        presets=[Preset("plain", {"*": ["coebl", "ucb", "exp3"]}, id="text", opponent=0)],
-    )
-    assert embedded(text, "data")["maps"]["note"].endswith(f"after correction over {family}.")
-
-
 def test_a_match_that_cannot_be_read_is_named(tmp_path):
     def only_rps(runs, game, *_):
         return runs if game == "rps" else None
@@ -187,6 +166,7 @@ def test_a_claim_shows_the_decisive_check_and_other_metrics(tmp_path):
     assert found["checks"] == [
         {
             "subject": "ucb v coebl on rps",
+            "match": ["rps", "ucb", "coebl"],
             "title": "UCB v COEBL on Rock-paper-scissors",
             "quantity": "the mean",
             "measured": 1.2346,

@@ -167,6 +167,20 @@ class Content:
         ]
 
     @property
+    def has_maps(self) -> bool:
+        """True if a learner of a preset met the common opponent of the preset, so that there are heat maps of it."""
+        met = {(match.game, *self.specs(match)) for match, _ in self.duels}
+        pairs = (
+            (place, spec, specs[preset.opponent])
+            for place, game in enumerate(self.games)
+            for preset in self.show.presets
+            if preset.opponent is not None
+            for specs in [preset.on(game["spec"])]
+            for spec in specs
+        )
+        return not met.isdisjoint(pairs)
+
+    @property
     def is_ranked(self) -> bool:
         """True if the tests are those of the ranking, which leaves out learners that see more than a bandit does."""
         return self.ranking is not None and self.show.family == "all pairings"
@@ -202,6 +216,8 @@ class Content:
             "firstGame": next(named, int(np.argmax(decided)) if decided else 0),
             "frontiers": self.frontiers,
             "frontierOpponent": self.strongest or None,
+            "headline": self.show.headline,
+            "family": self.show.family,
         }
 
     def _reference(self, game: int) -> dict[str, Any] | None:

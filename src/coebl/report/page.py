@@ -23,7 +23,7 @@ from coebl.naming import metric_words
 from coebl.plots.curves import Reference
 from coebl.report import embed, render, vega_script
 from coebl.report.content import Presentation, read_content
-from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section, times_section
+from coebl.report.head_to_head import Section, plain_tables, ranking_section, times_section
 from coebl.report.legend import Preset, unbroken
 from coebl.report.replay import kept_replays
 from coebl.report.verdict_grid import OUTCOMES, finding, outcomes_of, scores, verdict_entry, verdict_grid
@@ -71,7 +71,6 @@ def write_page(
         sections = [ranking]
     if times := times_section(results, content):
         sections = [*sections, times]
-    maps = heat_maps(content, verdicts)
     replays = kept_replays(results, content)
     failures = [f"failed: {failure['cell']}: {_last_line(failure['traceback'])}" for failure in store.failures()]
     variants = {preset.id: preset.name for preset in show.presets if preset.id}
@@ -79,7 +78,6 @@ def write_page(
         "name": store.name or show.title,
         "verdicts": [verdict_entry(verdict, content.titles) for verdict in verdicts],
         "outcomes": list(OUTCOMES.values()),
-        "maps": maps,
         "replays": replays,
         "until": results.condition(),
         "switches": dict(show.switches),
@@ -98,7 +96,6 @@ def write_page(
         "claims": verdict_grid(verdicts, variants, content.titles),
         "sections": sections,
         "content": content,
-        "maps": maps,
         "replays": replays,
         "plain_tables": plain_tables(content),
         "library": library,

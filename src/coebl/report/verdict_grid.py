@@ -130,6 +130,7 @@ def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, An
     plain["checks"] = [
         {key: few_digits(values[key], DIGITS) for key in _SHOWN}
         | {"title": _by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
+        | {"match": check.check.samples[0].pairing[:3]}
         | {"before": {"shown": "holds", "refuted": "fails"}.get(values["before"], "")}
         for check, values in zip(verdict.checks, plain["checks"], strict=True)
     ]

@@ -19,27 +19,72 @@ const largestOf = (means) => Math.max(...means.map((mean) => Math.abs(mean ?? 0)
 
 // ---- Heat maps: who beats the common opponent; a panel for each preset, all on one scale
 
+const LETTERS = 11; // letters of a learner's name per line above a heat map
+
+/**
+ * Return the cells: each learner of a preset against the opponent of the preset. A match that the main claim checks has
+ * the outcome of the check, so that a panel agrees with the bars of the claim.
+ */
+function mapCells() {
+  const keyOf = (...parts) => JSON.stringify(parts);
+  const checks = PAGE.verdicts.filter(({ id, metric }) => id === PAGE.headline && metric === PAGE.tableMetric)
+    .flatMap(({ variant, checks }) => checks.map(({ match, outcome }) => [keyOf(variant, ...match), outcome]));
+  const outcomes = new Map(checks);
+  return mapPresets.flatMap(({ id, name, learners, opponent }) => PAGE.games.flatMap(({ spec }, game) => {
+    const [column, rows] = [learnerOf(learners[game][opponent]), learners[game].map(learnerOf)];
+    return rows.map((row) => find(game, row, column)).filter((match) => match && hasEnd(match)).map((match) => {
+      const { mean, half, decided } = endOfMatch(match);
+      const rounded = half ? Number(mean.toFixed(Math.max(0, writerOf(mean, half).places - 1))) : mean; // to a digit of the half
+      const checked = outcomes.get(keyOf(id, spec, ...specsOf([match.row, column])));
+      return {
+        panel: name, game: gameTitle(game), learner: inLines(titleOf(match.row), LETTERS).join("\n"), at: [game, match.row, column],
+        mean, text: show(rounded), columnAhead: mean > 0, isChecked: checked !== undefined,
+        decided: checked ? ["holds", "fails"].includes(checked) : decided === "after",
+      };
+    });
+  }));
+}
+
+/** Return the title of the common opponent; if its settings differ, the title without them. */
+function mapOpponent(cells) {
+  const opponents = unique(cells.map(({ at }) => at[2]));
+  const [sweep, ...others] = unique(opponents.map((one) => PAGE.learners[one].sweep));
+  if (opponents.length === 1) return titleOf(opponents[0]);
+  return others.length || sweep === null ? "the opponent" : PAGE.sweeps[sweep].title;
+}
+
 function makeMaps() {
-  const { rows, panels, games, lines } = PAGE.maps;
-  const largest = largestOf(rows.map(({ mean }) => mean));
+  const cells = mapCells();
+  const who = mapOpponent(cells);
+  const [panels, games] = ["panel", "game"].map((part) => unique(cells.map((cell) => cell[part])));
+  const largest = largestOf(cells.map(({ mean }) => mean));
   const shadeOf = (mean) => Math.sign(mean) * Math.sqrt(Math.abs(mean) / largest);
   const wide = chartOf("maps").clientWidth;
   const columns = wide > 800 ? panels.length : 1;
   const labels = 7 * Math.max(...games.map((game) => game.length));
+  const lines = Math.max(...cells.map(({ learner }) => learner.split("\n").length));
+  const counts = panels.map((panel) => cells.filter((cell) => cell.panel === panel))
+    .map((own) => `${own[0].panel}: ahead in ${own.filter((cell) => cell.decided && cell.columnAhead).length} of ${own.length}`);
+  const rest = cells.every(({ isChecked }) => isChecked) ? "" : `; in matches that it does not check, over ${PAGE.family}`;
+  const family = cells.some(({ isChecked }) => isChecked) ? `the checks of the main claim in a panel${rest}` : PAGE.family;
   return {
-    ...PAGE.maps, chart: "heatMaps",
+    chart: "heatMaps", who,
     values: {
-      rows: rows.map((row) => ({ ...row, shade: shadeOf(row.mean) })), games, panels, columns,
+      rows: cells.map((cell) => ({ ...cell, shade: shadeOf(cell.mean) })), games, panels, columns,
       width: Math.max(120, (wide - labels - 14 * columns) / columns - 4), labelPadding: 13 * lines - 9,
     },
-    alone: { columns: panels.length, width: 290 },
+    alone: { columns: panels.length, width: 290 }, title: `Who beats ${who}?`,
+    text: `Heat maps of who beats ${who}. ${who}: ${counts.join("; ")}. The numbers are in the head-to-head table.`,
+    note: `Each number is what ${who} wins from the learner above in a match: its ${metricTitle(PAGE.tableMetric).toLowerCase()} at the last round. A stronger colour means a larger number. Undecided: no significant difference after correction over ${family}.`,
   };
 }
 
 function connectMaps() {
   if (!byId("maps")) return;
   planChart("maps", makeMaps);
-  byId("maps-title").textContent = PAGE.maps.title;
+  const { title, who } = charts.get("maps").made;
+  byId("maps-title").textContent = title;
+  byId("maps-opponent").textContent = who;
   const cellAt = ({ target }) => { const { datum } = target.__data__ ?? {}; return datum && "at" in datum ? datum : null; }; // of Vega
   chartOf("maps").addEventListener("pointerover", (event) => {
     if (!cellAt(event)) return;
