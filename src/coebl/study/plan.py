@@ -24,7 +24,7 @@ from coebl.study.studies import Study
 
 _Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `_key_of`
 _MetricKey = tuple[str, str | None]  # a metric, and the checksum of its file, if it has one
-_Held = dict[frozenset[_MetricKey], set[int]]  # the seeds of a match that were measured by each set of metrics
+_Seeds = dict[_MetricKey, set[int]]  # the seeds of which each metric is measured
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,11 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     left_alone = 0
     failures = [] if dry else store.failures()
     if kept or failures:
-        seeds, metrics = _asked_for(descriptions)
+        asked = _seeds_of(descriptions)
         left_alone = sum(
-            seeds[_key_of(other)].isdisjoint(other.seeds) or metrics[_key_of(other)].isdisjoint(_metrics(other))
-            for other in kept
+            all(asked[_key_of(other)][metric].isdisjoint(other.seeds) for metric in _metrics(other)) for other in kept
         )
-        _forget_failures(study, store, failures, {cell.digest() for cell in todo}, seeds)
+        _forget_failures(study, store, failures, {cell.digest() for cell in todo}, asked)
     moved = "to be moved" if dry else "moved"
     notes = [
         f"{counted(count, 'cell')} {'was' if count == 1 else 'were'} made from {names}, which has changed since: "
@@ -114,10 +113,9 @@ def _to_run(
 ) -> tuple[dict[Cell, Cell], int]:
     """Return the cells to run, each with the study's cell that it is for, and the number of cells that need no run."""
     missing = [pair for digest, pair in requested.items() if digest not in finished]
-    held: dict[_Key, _Held] = {_key_of(description): {} for _, description in missing}
-    for description in itertools.chain((requested[digest][1] for digest in finished), other_cells) if missing else ():
-        if (of_match := held.get(_key_of(description))) is not None and not description.keep:
-            of_match.setdefault(frozenset(_metrics(description)), set()).update(description.seeds)
+    keys = {_key_of(description) for _, description in missing}
+    present = itertools.chain((requested[digest][1] for digest in finished), other_cells) if missing else ()
+    held = _seeds_of(other for other in present if not other.keep and _key_of(other) in keys)
     todo: dict[Cell, Cell] = {}
     found = len(requested)
     for cell, description in missing:
@@ -127,20 +125,16 @@ def _to_run(
     return todo, found
 
 
-def _lacking(cell: Cell, description: Description, held: _Held) -> list[Cell]:
+def _lacking(cell: Cell, description: Description, held: _Seeds) -> list[Cell]:
     """Return the runs of a cell that are not held, in as few cells as possible; they count as held from then on."""
     metrics = dict(zip(_metrics(description), cell.metrics, strict=True))
-    seeds: dict[tuple[_MetricKey, ...], list[int]] = {}  # by the metrics that they lack
+    seeds: dict[tuple[str, ...], list[int]] = {}  # by the metrics that they lack
     for seed in cell.seeds:
-        has = {metric for measured, of_seeds in held.items() if seed in of_seeds for metric in measured}
-        if lacking := tuple(metric for metric in metrics if metric not in has):
+        if lacking := tuple(name for metric, name in metrics.items() if seed not in held[metric]):
             seeds.setdefault(lacking, []).append(seed)
-    for lacking, of_seeds in seeds.items():
-        held.setdefault(frozenset(lacking), set()).update(of_seeds)
-    return [
-        replace(cell, seeds=tuple(of_seeds), metrics=tuple(map(metrics.__getitem__, lacking)))
-        for lacking, of_seeds in seeds.items()
-    ]
+    for metric in metrics:
+        held[metric].update(cell.seeds)
+    return [replace(cell, seeds=tuple(of_seeds), metrics=lacking) for lacking, of_seeds in seeds.items()]
 
 
 def _match(description: Description) -> _Key:
@@ -161,19 +155,18 @@ def _metrics(description: Description) -> list[_MetricKey]:
     return [(metric, description.files.get(split_spec(metric).file)) for metric in description.metrics]
 
 
-def _asked_for(descriptions: Iterable[Description]) -> tuple[dict[_Key, set[int]], dict[_Key, set[_MetricKey]]]:
-    """Return all seeds and metrics that are asked for, by the match played."""
-    seeds: dict[_Key, set[int]] = defaultdict(set)
-    metrics: dict[_Key, set[_MetricKey]] = defaultdict(set)
+def _seeds_of(descriptions: Iterable[Description]) -> dict[_Key, _Seeds]:
+    """Return the seeds of which each metric is measured, by the match played."""
+    seeds: dict[_Key, _Seeds] = defaultdict(lambda: defaultdict(set))
     for description in descriptions:
-        key = _key_of(description)
-        seeds[key].update(description.seeds)
-        metrics[key].update(_metrics(description))
-    return seeds, metrics
+        of_match = seeds[_key_of(description)]
+        for metric in _metrics(description):
+            of_match[metric].update(description.seeds)
+    return seeds
 
 
 def _forget_failures(
-    study: Study, store: Store, failures: list[dict[str, Any]], todo: set[str], seeds: dict[_Key, set[int]]
+    study: Study, store: Store, failures: list[dict[str, Any]], todo: set[str], asked: dict[_Key, _Seeds]
 ) -> None:
     """Remove the records of cells whose runs are held by now, or are run in other cells."""
     noises = {cell.labels().game: without_folder(cell.default_noise) for cell in study.cells}
@@ -185,7 +178,8 @@ def _forget_failures(
                 del stored["format"]
             description = Description.model_validate_json(json.dumps(stored))
             description = _with_noise(description, noises.get(description.game))
-            if record["digest"] not in todo and seeds[_key_of(description)].issuperset(description.seeds):
+            seeds = set().union(*asked[_key_of(description)].values())
+            if record["digest"] not in todo and seeds.issuperset(description.seeds):
                 store.forget_failure(record["digest"])
 
 
