@@ -44,8 +44,7 @@ def notes_on(store: Store) -> Path:
 
 def plain(runs: CellRuns) -> tuple:
     """The runs of a cell, to be compared to the last bit."""
-    values = {name: values.tobytes() for name, values in runs.values.items()}
-    return runs.record, runs.seeds.tolist(), runs.rounds.tolist(), values
+    return runs.record, {name: (str(values.dtype), values.tobytes()) for name, values in runs.columns.items()}
 
 
 def rewrite(path: Path, change) -> None:

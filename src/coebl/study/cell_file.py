@@ -9,7 +9,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ import numpy as np
 from platformdirs import user_cache_path
 
 import coebl
-from coebl.core.arrays import Floats, Ints, machine_memory
+from coebl.core.arrays import Ints, machine_memory
 from coebl.core.errors import CoeblError, InputError, shorten
 from coebl.core.files import is_private, make_folder, write_whole
 from coebl.core.frames import pl
@@ -49,17 +49,20 @@ class Brief(NamedTuple):
 
 
 class CellRuns(NamedTuple):
-    """The runs of a cell."""
+    """The runs of a cell, one after the other."""
 
     record: CellRecord
-    seeds: Ints  # (runs,)
-    rounds: Ints  # (recorded,)
-    values: dict[str, Floats]  # by metric: (recorded, runs)
+    columns: dict[str, Any]  # seed, round, then the metrics: a number for each run and round
 
-    def at(self, kept: Any) -> CellRuns:
-        """Select recorded rounds by index or mask."""
-        values = {name: values[kept] for name, values in self.values.items()}
-        return self._replace(rounds=self.rounds[kept], values=values)
+    def at(self, rounds: Collection[int]) -> CellRuns:
+        """Return the runs at only these rounds."""
+        kept = np.isin(self.columns["round"], [*rounds])
+        return self._replace(columns={name: column[kept] for name, column in self.columns.items()})
+
+    @property
+    def rounds(self) -> Ints:
+        """The rounds, which are those of each run."""
+        return self.columns["round"][: len(self.columns["round"]) // len(self.record.seeds)]
 
 
 class CellFile(NamedTuple):
@@ -204,32 +207,26 @@ def parse_cell(path: Path, data: bytes) -> tuple[pyarrow.Table, CellRecord]:
 
 def brief_of(table: pyarrow.Table, record: CellRecord) -> Brief:
     """Return the brief of a cell, from its valid table."""
-    last = _runs(table, record, record.metrics).at([-1]).values.values()
-    return Brief(table.schema.metadata[_KEY], np.array([*last], "<f8").tobytes())
+    last = [table.column(name).to_numpy()[record.recorded - 1 :: record.recorded] for name in record.metrics]
+    return Brief(table.schema.metadata[_KEY], np.array(last, "<f8").tobytes())
 
 
 def read_runs(path: Path, data: bytes, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:
     """Return the runs of a cell, with these metrics or all; the file is known to be valid."""
-    names = [name for name in record.metrics if metrics is None or name in metrics]
+    names = ["round", *(name for name in record.metrics if metrics is None or name in metrics)]
     with _reading(path):
         source = require("pyarrow").BufferReader(data)
-        table = require("pyarrow.parquet").ParquetFile(source).read(["round", *names], use_threads=False)
-    return _runs(table, record, names)
-
-
-def _runs(table: pyarrow.Table, record: CellRecord, metrics: Iterable[str]) -> CellRuns:
-    seeds = np.array(record.seeds, np.int64)
-    shape = len(seeds), record.recorded  # sorted by run
-    values = {name: table.column(name).to_numpy().copy().reshape(shape).T for name in metrics}
-    return CellRuns(record, seeds, table.column("round").to_numpy()[: record.recorded].astype(np.int64), values)
+        table = require("pyarrow.parquet").ParquetFile(source).read(names, use_threads=False)
+    seeds = np.repeat(np.array(record.seeds, np.int64), record.recorded)
+    return CellRuns(record, {"seed": seeds, **{name: table.column(name).to_numpy() for name in names}})
 
 
 def last_runs(brief: Brief, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:
     """Return the runs of a cell at the last round, which is always recorded."""
     seeds = np.array(record.seeds, np.int64)
-    last = zip(record.metrics, np.frombuffer(brief.last, "<f8").reshape(-1, 1, len(seeds)), strict=True)
+    last = zip(record.metrics, np.frombuffer(brief.last, "<f8").reshape(-1, len(seeds)), strict=True)
     values = {name: values for name, values in last if metrics is None or name in metrics}
-    return CellRuns(record, seeds, np.array([record.rounds]), values)
+    return CellRuns(record, {"seed": seeds, "round": np.full(len(seeds), record.rounds, np.int32), **values})
 
 
 def _fits(table: pyarrow.Table, record: CellRecord) -> bool:

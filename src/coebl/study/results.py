@@ -201,7 +201,7 @@ class Results:
         cells = []
         for cell in self._runs(metrics, game, players, noise, last=rounds is None):
             recorded.update(cell.rounds.tolist())
-            cells.append(cell if rounds is None else cell.at(cell.rounds == rounds))
+            cells.append(cell if rounds is None else cell.at([rounds]))
         if rounds is not None and recorded and rounds not in recorded:
             closest = min(recorded, key=lambda other: (abs(other - rounds), other))
             raise InputError(f"round {rounds} was not recorded in any of these cells. The nearest is {closest}.")
@@ -232,7 +232,7 @@ class Results:
         cells = self._runs(metrics, game, players, noise)
         if points is not None:
             most = check_integer("points", points, 1)
-            cells = (cell.at(evenly_spread(len(cell.rounds), most)) for cell in cells)
+            cells = (cell.at(cell.rounds[evenly_spread(len(cell.rounds), most)]) for cell in cells)
         return _frame_of(cells, chosen, curves=True)
 
     def _runs(
@@ -435,15 +435,20 @@ def _frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) -
     Cells that have none of the metrics are left out. A run that several cells hold is one row; raises a StoreError if
     they disagree.
     """
-    cells_by_metrics: dict[tuple[str, ...], list[CellRuns]] = {}
+    cells_by_columns: dict[tuple[str, ...], list[CellRuns]] = {}
     for cell in cells:
-        if cell.values and len(cell.rounds):
-            cells_by_metrics.setdefault(tuple(cell.values), []).append(cell)
-    matches = sorted({cell.record.match for group in cells_by_metrics.values() for cell in group}, key=_match_order)
+        if len(cell.columns) > 2 and len(cell.rounds):
+            cells_by_columns.setdefault(tuple(cell.columns), []).append(cell)
+    matches = sorted({cell.record.match for group in cells_by_columns.values() for cell in group}, key=_match_order)
     numbers = {match: number for number, match in enumerate(matches)}
     empty = {"match": pl.Int64, "seed": pl.Int64, "round": pl.Int64, **dict.fromkeys(metrics, pl.Float64)}
-    frames = [pl.DataFrame(_columns(group, numbers)) for group in cells_by_metrics.values()]
-    frame = pl.concat([pl.DataFrame(schema=empty), *frames], how="diagonal")
+    frames = [pl.DataFrame(schema=empty)]
+    for group in cells_by_columns.values():
+        columns = {name: np.concatenate([cell.columns[name] for cell in group]) for name in group[0].columns}
+        lengths = [len(cell.columns["seed"]) for cell in group]
+        match = np.repeat([numbers[cell.record.match] for cell in group], lengths)
+        frames.append(pl.DataFrame({"match": match, **columns}))
+    frame = pl.concat(frames, how="diagonal_relaxed")
     frame = _once(frame.sort("match", "seed", "round", maintain_order=True), matches, metrics)
     names: Any = {"game": pl.String, "players": pl.List(pl.String), "noise": pl.String, "rounds": pl.Int64}
     rows = [(match.game, list(match.players), match.noise, match.rounds) for match in matches]
@@ -461,19 +466,6 @@ def _match_order(match: MatchKey) -> tuple[Any, ...]:
 @lru_cache(maxsize=4096)
 def _place(kind: str, spec: str) -> tuple[Any, ...]:
     return REGISTRIES[kind].order(spec)
-
-
-def _columns(cells: list[CellRuns], numbers: dict[MatchKey, int]) -> dict[str, Any]:
-    """Return the columns of cells with the same metrics: run after run, round after round."""
-    runs = [len(cell.seeds) for cell in cells]
-    recorded = [len(cell.rounds) for cell in cells]
-    matches = np.array([numbers[cell.record.match] for cell in cells], np.int64)
-    return {
-        "match": np.repeat(matches, np.multiply(runs, recorded)),
-        "seed": np.concatenate([cell.seeds.repeat(count) for cell, count in zip(cells, recorded, strict=True)]),
-        "round": np.concatenate([np.tile(cell.rounds, count) for cell, count in zip(cells, runs, strict=True)]),
-        **{name: np.concatenate([cell.values[name].T.ravel() for cell in cells]) for name in cells[0].values},
-    }
 
 
 def _once(frame: pl.DataFrame, matches: list[MatchKey], metrics: Sequence[str]) -> pl.DataFrame:
