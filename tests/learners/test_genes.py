@@ -90,23 +90,6 @@ def test_of_equal_rewards_umda_takes_the_earlier():
         assert policy.tolist() == pytest.approx(genomes[order[: learner.length // 2], run].mean(axis=0).tolist())
 
 
-@pytest.mark.parametrize("spec", OF_GENES)
-def test_policies_do_not_depend_on_the_units_of_payoffs(spec):
-    def payoff(x, y):
-        return (x * [1, -1, 2, 0.5] - y * [0.5, 1, 1, -1] + x[:, ::-1] * y).sum(axis=-1) / 8
-
-    def in_euros(x, y):
-        return 5000 * payoff(x, y) + 300
-
-    small = FunctionGame(payoff, 4, noise="gaussian:sigma=1")
-    large = FunctionGame(in_euros, 4, payoff_range=(-4700, 5300), noise="gaussian:sigma=5000")
-    policies = [
-        simulate(game, spec, "uniform", rounds=120, seeds=3, metrics=[], keep=["policies"]).kept["policies"][0]
-        for game in (small, large)
-    ]
-    np.testing.assert_allclose(*policies, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("game", "learner", "reason"),
     [

@@ -7,20 +7,11 @@ from hypothesis import strategies as st
 
 from bare_seats import build_seat
 from coebl.learners import parse_learner
-from coebl.learners.coebl import Coebl
 from coebl.learners.exp3 import project_kl
-from coebl.learners.parts import Tally, exponential_weights
+from coebl.learners.parts import exponential_weights
+from coebl.learners.thompson import GaussianProcess
 from coebl.learners.ucb import Ucb
-from oracles.learners import project_by_bisection
-
-
-def test_a_tally_counts_and_averages_run_by_run():
-    tally = Tally(build_seat(parse_learner("ucb"), [0, 1], (2, 3), 10, (-1.0, 1.0)))
-    for action, opponent, reward in (([0, 1], [2, 0], [1.0, 5.0]), ([0, 1], [2, 1], [4.0, 7.0])):
-        at = tally.add(np.array(action), np.array(opponent), np.array(reward))
-    assert tally.count.tolist() == [[[0, 0, 2], [0, 0, 0]], [[0, 0, 0], [1, 1, 0]]]
-    assert tally.mean.tolist() == [[[0, 0, 2.5], [0, 0, 0]], [[0, 0, 0], [5, 7, 0]]]
-    assert tally.mean[at].tolist() == [2.5, 7.0]  # the pairs of the last visit
+from oracles.learners import dense_gaussian_process, project_by_bisection, rbf
 
 
 def test_a_seat_indexes_one_entry_per_run_several_or_a_whole_axis():
@@ -34,19 +25,30 @@ def test_a_seat_indexes_one_entry_per_run_several_or_a_whole_axis():
     np.testing.assert_array_equal(array[seat.at(both, both)], [array[0, both[0], both[0]], array[1, both[1], both[1]]])
 
 
-def test_bonuses_by_visits():
-    count = np.array([0.0, 1.0, 8.0])
-    ucb, coebl = Ucb(), Coebl()
-    ucb.log_term, coebl.scale = 8.0, 9.0
-    np.testing.assert_allclose(ucb._bound(0.5, count), [0.5 + np.sqrt(8), 0.5 + np.sqrt(8), 1.5])
-    np.testing.assert_allclose(coebl._bonus(count), [np.sqrt(4.5), np.sqrt(4.5), 1])
-
-
 def test_exponential_weights_do_not_overflow():
     scores = np.array([[1e12, 0.0, -1e12], [3.0, 1.0, 2.0], [-3e300, -3e300, -3e300]])
     with np.errstate(over="raise", invalid="raise"):
         weights = exponential_weights(scores, 0.5)
     np.testing.assert_allclose(weights, [[1, 0, 0], [1, np.exp(-1), np.exp(-0.5)], [1, 1, 1]])
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (16, 7), (1, 4)])
+def test_against_a_dense_gaussian_process(shape):
+    m, k = shape
+    runs, rounds = 2, 60
+    process = GaussianProcess(build_seat(parse_learner("gp-mw"), range(runs), shape, 100, (-1.0, 1.0)))
+    random = np.random.default_rng(shape)
+    action, opponent = random.integers(m, size=(rounds, runs)), random.integers(k, size=(rounds, runs))
+    reward = random.standard_normal((rounds, runs))
+    for visit in zip(action, opponent, reward, strict=True):
+        process.add(*visit)
+    for j in range(k):
+        mean, deviation = process.against(np.full(runs, j))
+        for run in range(runs):
+            visits = list(zip(action[:, run].tolist(), opponent[:, run].tolist(), reward[:, run].tolist(), strict=True))
+            expected = [dense_gaussian_process(visits, (i, j), rbf(m, k)) for i in range(m)]
+            np.testing.assert_allclose(mean[run], [pair[0] for pair in expected], atol=1e-9)
+            np.testing.assert_allclose(deviation[run], [pair[1] for pair in expected], atol=1e-9)
 
 
 @st.composite
@@ -82,8 +84,3 @@ class TestProjection:
         both = project_kl(np.concatenate([weights, weights[:, ::-1] * 2.0**40]), floor)
         np.testing.assert_array_equal(both[0], project_kl(weights, floor)[0])
         np.testing.assert_array_equal(both[1], both[0][::-1])
-
-    @pytest.mark.parametrize("m", [1, 2, 3, 7, 32])
-    def test_the_largest_floor_gives_the_uniform_strategy(self, m):
-        weights = np.random.default_rng(m).random((5, m))
-        np.testing.assert_allclose(project_kl(weights, 1 / m), 1 / m, rtol=1e-13)

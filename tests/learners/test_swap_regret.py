@@ -22,16 +22,6 @@ def test_stationary_distributions_of_rare_states_have_small_relative_errors():
     assert found == pytest.approx([float(p / sum(exact)) for p in exact], rel=1e-12, abs=0)
 
 
-def test_stationary_distributions_of_random_chains():
-    random = np.random.default_rng(3)
-    for m in (1, 2, 7, 40):
-        chains = random.exponential(size=(6, m, m)) ** 4
-        chains /= chains.sum(axis=-1, keepdims=True)
-        found = stationary(chains)
-        np.testing.assert_allclose(np.einsum("ri,rik->rk", found, chains), found, rtol=0, atol=1e-15)
-        np.testing.assert_allclose(found.sum(axis=-1), 1, rtol=1e-14)
-
-
 def test_stationary_distributions_that_are_not_unique():
     found = stationary(np.stack([np.eye(4), np.roll(np.eye(4), 1, axis=1), np.eye(4)[[2, 2, 2, 2]]]))
     np.testing.assert_allclose(found[:2], 1 / 4, rtol=1e-12)

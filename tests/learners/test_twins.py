@@ -129,9 +129,11 @@ def test_same_trajectory(spec, game):
 
 # Without a horizon kappa is counted in every round until round 200; with 250 rounds, in every other; and more rounds
 # may be played than were announced.
-@pytest.mark.parametrize(("horizon", "rounds"), [(None, 205), (250, 30), (10, 20)])
-def test_same_trajectory_of_kin_with_any_horizon_and_none(horizon, rounds):
-    check_trajectory("kin", "wide", horizon, rounds)
+@pytest.mark.parametrize(
+    ("spec", "horizon", "rounds"), [("kin", None, 205), ("kin", 250, 30), ("kin", 10, 20), ("exp3-ix-neu", None, 30)]
+)
+def test_same_trajectory_with_any_horizon_and_none(spec, horizon, rounds):
+    check_trajectory(spec, "wide", horizon, rounds)
 
 
 def check_trajectory(spec, game, horizon, rounds=ROUNDS):

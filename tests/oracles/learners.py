@@ -354,7 +354,7 @@ class Exp3IxNeuTwin(Bandit):
         self.L = [0.0] * self.m
 
     def policy(self, t):
-        self.eta = sqrt(2 * log(self.m) / (self.m * self.T))
+        self.eta = sqrt(2 * log(self.m) / (self.m * (self.T or t)))
         self.p = softmax([-loss for loss in self.L], self.eta)
         return self.p
 
