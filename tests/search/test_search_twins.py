@@ -79,23 +79,6 @@ def test_same_queries(spec):
             assert ((policy >= 0) & (policy <= 1)).all()
 
 
-@pytest.mark.parametrize("spec", TWINS)
-def test_dropping_runs_leaves_the_others_as_they_are(spec):
-    whole, part = started(spec), started(spec)
-    for step in range(20):
-        x, y = asked(whole)
-        x2, y2 = asked(part)
-        kept = slice(None) if step <= 5 else [0, 2]
-        assert np.array_equal(x[kept], x2)
-        assert np.array_equal(y[kept], y2)
-        values = payoff(x, y)
-        whole.tell(values)
-        part.tell(values[kept])
-        if step == 5:
-            part.seat.random.select([0, 2])
-            part.drop(np.array([0, 2]), seat_of(part.seat.random, 2))
-
-
 @pytest.mark.parametrize(("count", "bits", "chi"), [(40, 13, 0.7), (3, 5, 5.0), (1, 200, 1.0), (7, 3, 0.05)])
 def test_mutation_flips_every_bit_with_its_probability(count, bits, chi):
     runs = 4000
