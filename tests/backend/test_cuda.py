@@ -3,8 +3,10 @@
 Each launch is checked against the signature in the kernel's source, so that a wrong argument shows without a GPU.
 """
 
+import gc
 import re
 import sys
+import weakref
 from functools import partial
 from types import ModuleType, SimpleNamespace
 
@@ -14,7 +16,9 @@ import pytest
 from coebl import simulate
 from coebl.backend import backend_for, cuda
 from coebl.core.errors import InputError
+from coebl.engine.table import Table
 from coebl.games import Indices
+from coebl.learners import Learner
 from coebl.solver import Maximin
 from coebl.study.cell import versions
 
@@ -235,33 +239,53 @@ def test_a_run_is_the_same_in_any_batch(cupy, pair):
         np.testing.assert_array_equal(whole.final(name)[[4]], part.final(name), err_msg=name)
 
 
-@pytest.mark.parametrize(("fails", "replayed"), [([], 0), ([7], 1), ([1, 3, 5], 20)])
+@pytest.mark.parametrize(("fails", "replayed"), [([], 0), ([7], 1), ([1, 17], 2), ([1, 3, 5], 20)])
 def test_runs_without_an_answer_are_played_again(cupy, monkeypatch, fails, replayed):
-    known = simulate("rps", "coebl", "exp3", rounds=10, seeds=20, device="cuda")
+    """The policies of these runs are not checked, and the result reports only their number."""
+    options = OPTIONS | {"rounds": 12, "seeds": 20, "record": 5, "block_rounds": 4, "device": "cuda"}
+    known = simulate("rps", "coebl", "exp3", **options)
     monkeypatch.setattr(Solver, "fails", fails)
-    found = simulate("rps", "coebl", "exp3", rounds=10, seeds=20, device="cuda")
-    assert found.replayed == replayed
-    np.testing.assert_array_equal(found.metrics["pseudo_regret"], known.metrics["pseudo_regret"])
+    found = simulate("rps", "coebl", "exp3", **options)
+    assert (found.replayed, known.replayed) == (replayed, 0)
+    assert (found.seeds.tolist(), found.rounds.tolist()) == (list(range(20)), known.rounds.tolist())
+    for name in known.metrics:
+        np.testing.assert_array_equal(found.metrics[name], known.metrics[name], err_msg=name)
+    np.testing.assert_array_equal(found.kept["counts"], known.kept["counts"])
+    for seat in range(2):
+        np.testing.assert_array_equal(found.policies[seat], known.policies[seat])
+        for kept in ("actions", "rewards", "policies"):
+            np.testing.assert_array_equal(found.kept[kept][seat], known.kept[kept][seat], err_msg=kept)
 
 
 def test_too_many_seeds_for_the_memory_report_how_many_fit(cupy, monkeypatch):
+    """The memory of a run is measured when the table that did not fit is gone."""
+    taken, tables = [0], []
+
     class OutOfMemoryError(MemoryError):
         pass
 
-    taken = [0]
+    class Large(Learner):
+        def policy(self, t):
+            if self.seat.runs > 100:
+                raise OutOfMemoryError
+            taken[0] = 1000 * self.seat.runs
+            return self.seat.full(1 / self.seat.actions, self.seat.actions)
 
-    def play(self, rounds):
-        if self.shape[0] > 100:
-            raise OutOfMemoryError
-        taken[0] = 1000 * self.shape[0]
-        begin(self, rounds)
+    class Watched(Table):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            tables.append(weakref.ref(self))
 
-    begin = sys.modules["coebl.engine.table"].Seated.begin_block
-    monkeypatch.setattr("coebl.engine.table.Seated.begin_block", play)
-    free = SimpleNamespace(free_all_blocks=lambda: taken.__setitem__(0, 0), total_bytes=lambda: taken[0], get_limit=int)
-    cupy.get_default_memory_pool = lambda: free
+    def free_all_blocks():
+        gc.collect()
+        assert not any(table() for table in tables)
+        taken[0] = 0
+
+    monkeypatch.setattr(sys.modules["coebl.engine.simulate"], "Table", Watched)
+    pool = SimpleNamespace(free_all_blocks=free_all_blocks, total_bytes=lambda: taken[0], get_limit=int)
+    cupy.get_default_memory_pool = lambda: pool
     with pytest.raises(InputError, match=r"200 seeds do not fit .*; accepted: about 5,120 at a time"):
-        simulate("rps", "exp3", "exp3", rounds=5, seeds=200, device="cuda")
+        simulate("rps", Large(), "exp3", rounds=5, seeds=200, device="cuda")
 
 
 def test_einsum_that_the_kernel_cannot_do_is_left_to_cupy(cupy):
