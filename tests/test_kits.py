@@ -17,9 +17,10 @@ from coebl.testing import StrictArray, check_game, check_learner, check_metric
 from coebl.testing.kits import report_on
 
 SPECS = [LEARNERS[name].factory.example or name for name in LEARNERS.names]
+MORE = ["ucb:ties=random", "coebl:c=0,selection=none", "exp3:rewards=raw", "gp-mw:kernel=rbf", "kin:optimism=proven"]
 
 
-@pytest.mark.parametrize("spec", [*SPECS, "ucb:ties=random", "coebl:c=0,selection=none", "exp3:rewards=raw"])
+@pytest.mark.parametrize("spec", [*SPECS, *MORE])
 def test_every_learner_passes(spec):
     check_learner(spec).require()
 

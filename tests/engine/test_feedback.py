@@ -10,7 +10,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Player, Ticket
-from coebl.learners import LEARNERS, Learner, Seen
+from coebl.learners import LEARNERS, Learner
 from learner_rules import INDEXED
 
 PAYOFF = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1], [-0.9, -0.3, -0.2], [-1.0, 0.0, -0.5]])  # row 1 is dominant
@@ -137,6 +137,8 @@ def test_act_repeats_until_its_outcome_and_tickets_are_new():
     player = Player("exp3", actions=9, seed=4)
     acted = player.act()
     assert player.act() is acted
+    player.policy[:] = 7  # of a copy
+    np.testing.assert_allclose(player.policy, 1 / 9)
     ticket = player.ticket()
     assert (acted.round, ticket.round, player.round) == (1, 2, 1)
     assert list(player.tickets) == [1, 2]
@@ -258,8 +260,3 @@ def test_players_in_threads_do_not_disturb_each_other(spec):
         play(seed)
     in_threads(play, 6)
     assert all(alone == together for alone, together in policies.values())
-
-
-def test_a_learner_sees_no_probability_that_it_did_not_declare():
-    with pytest.raises(InputError, match="importance_weighted = True"):
-        _ = Seen(np.array([0]), np.array([1.0])).probability

@@ -7,7 +7,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.games import AnyGame, Game, Indices, Noise, TensorGame, parse_noise
+from coebl.games import AnyGame, Indices, Noise, TensorGame, parse_noise
 from coebl.learners import Learner, parse_learner
 from coebl.metrics import Metric
 
@@ -145,10 +145,3 @@ def test_a_learner_names_the_sight_that_is_missing(learner, words):
     with pytest.raises(InputError, match=words) as caught:
         simulate(Match(Majority(), players("exp3", learner, "exp3"), 5), 2, metrics=[])
     assert "\n" not in str(caught.value)
-
-
-def test_a_matrix_game_has_two_seats():
-    game = Game([[3, 0, 5], [1, 2, 4]])
-    assert isinstance(game, AnyGame)
-    assert (game.seats, game.spaces) == (("row", "column"), (Indices(2), Indices(3)))
-    assert game.ranges == ((0, 5), (-5, 0))
