@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from coebl.naming import NOTHING
+from coebl.report.legend import learner_entries
 from coebl.report.page import Preset
 from coebl.study import Cell, Results, Store
 from report.browser import MadeUp, make_page
@@ -204,3 +206,10 @@ def test_the_runs_of_a_study_are_reported(tmp_path):
     )
     assert "Also run by" not in alone
     assert "Run bycoebl run <my>.toml" in alone
+
+
+def test_a_group_of_learners_may_have_a_file_whose_name_is_like_a_match():
+    mine = "old v new.py:Mine"
+    *_, group = learner_entries([mine, "ucb"], [], [], NOTHING, {f"{mine} v ucb": (mine, "ucb")})
+    assert group["spec"] == f"{mine} v ucb"
+    assert group["title"].endswith(" v UCB")

@@ -224,6 +224,7 @@ def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_are_reported
             "If --learners names a learner of the suite, such as uniform, only the named learners play.",
         ),
         (["--out", "new", "--seeds", "100000000"], "--seeds: this is 100000000; accepted: how many"),
+        (["--out", "new", "--seeds", "1000000"], "--suite: this study has "),
     ],
 )
 def test_mistakes_name_the_option(coebl, tmp_path, words, line):
@@ -237,6 +238,13 @@ def test_mistakes_name_the_option(coebl, tmp_path, words, line):
 def test_a_learner_that_is_unknown_in_several_places_is_one_mistake(tmp_path, game, more):
     with pytest.raises(InputError, match=rf"^--learners: unknown learner 'nobody'\. See: coebl list learners{more}$"):
         read_tournament(suite_of("none", 3, game), ["nobody", "exp3"], 2, tmp_path)
+
+
+def test_a_learner_may_be_in_a_file_whose_name_is_like_a_match(tmp_path):
+    (tmp_path / "old v new.py").write_text(MINE)
+    learners = [f"{tmp_path / 'old v new.py'}:Mine", "uniform"]
+    study = played(suite_of("none", 3, "rps"), learners, 2, tmp_path / "out")
+    assert measure(study, Results(tmp_path / "out")).advantage.shape == (1, 2, 2, 2)
 
 
 def test_every_learner_that_is_named_gets_a_sentence(coebl):

@@ -383,7 +383,8 @@ def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[
             rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]
             for row in verdict.aim.all_rows if verdict.aim else ():
                 opponent, word = f"`{row.opponent}`" * bool(row.opponent), outcome_word(row.outcome)
-                mean, _, interval = str(row.estimate).partition(" ")
-                rows.append([f"`{row.game}`", opponent, word, mean, interval, str(row.estimate.n)])
+                found = row.estimate
+                mean, low, high = map(number_text, (found.mean, found.low, found.high))
+                rows.append([f"`{row.game}`", opponent, word, mean, f"[{low}, {high}]", str(found.n)])
             parts.append(f"### ({verdict.id}) {verdict.text}\n\n{computed[verdict.id]}\n\n{markdown_table(rows)}")
     return "\n".join([*parts, AIM_LEGEND]) + "\n"

@@ -246,7 +246,7 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
     several = len({noise for _, noise in played}) > 1
     games = [(game_entry(game, noise if several else ""), matches) for (game, noise), matches in played.items()]
     specs = list(dict.fromkeys(spec for _, players, _ in labels for spec in players))
-    groups = [column for _, players, _ in labels if (column := _seated(players)[1]) not in specs]
+    groups = {column: players[1:] for _, players, _ in labels if (column := _seated(players)[1]) not in specs}
     shown = [spec for preset in show.presets for game, _ in played for spec in preset.on(game)]
     sweeps = find_sweeps(specs, known)
     content = Content(

@@ -75,11 +75,15 @@ def game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def learner_entries(
-    specs: Sequence[str], plainest: Sequence[str], sweeps: Sequence[Sweep], known: Known, groups: Iterable[str] = ()
+    specs: Sequence[str],
+    plainest: Sequence[str],
+    sweeps: Sequence[Sweep],
+    known: Known,
+    groups: Mapping[str, Sequence[str]],
 ) -> list[dict[str, Any]]:
     """Return every learner with its look and its place in a sweep; `plainest` are the learners of presets.
 
-    The `groups` of several learners in a match, such as "ucb v exp3", follow; they look like their first learner.
+    The `groups` of learners in a match, such as "ucb v exp3", follow by name; they look like their first learner.
     """
     titles = learner_titles(specs, known)
     swept = {spec: place for place, sweep in enumerate(sweeps) for spec in sweep.values}
@@ -97,10 +101,9 @@ def learner_entries(
         }
         for spec, look in looks(specs, plainest, known).items()
     }
-    for group in groups:
-        first, *_ = members = group.split(" v ")
+    for group, members in groups.items():
         title = " v ".join(titles[spec] for spec in members)
-        entries[group] = entries[first] | {"spec": group, "title": title, "sweep": None, "value": None, "sees": ""}
+        entries[group] = entries[members[0]] | {"spec": group, "title": title, "sweep": None, "value": None, "sees": ""}
     return list(entries.values())
 
 

@@ -33,7 +33,7 @@ class StudyError(InputError):
 
     Args:
         mistakes: a line for each mistake, with its file and line, or with its argument.
-        places: the places of the mistakes, in the same order.
+        found: the mistakes in the same order, each with its place and without a file, a line or an argument.
 
     >>> from coebl import Study
     >>> try:
@@ -43,10 +43,15 @@ class StudyError(InputError):
     learners[0]: unknown learner 'ubc': did you mean 'ucb'? See: coebl list learners ('learners', 0)
     """
 
-    def __init__(self, mistakes: Sequence[str], places: Sequence[Place] = ()) -> None:
-        super().__init__(list(mistakes), list(places))
+    def __init__(self, mistakes: Sequence[str], found: Sequence[Mistake] = ()) -> None:
+        super().__init__(list(mistakes), list(found))
         self.mistakes = list(mistakes)
-        self.places = list(places)
+        self.found = list(found)
+
+    @property
+    def places(self) -> list[Place]:
+        """The places of the mistakes."""
+        return [mistake.place for mistake in self.found]
 
     def __str__(self) -> str:
         return "\n".join(self.mistakes)

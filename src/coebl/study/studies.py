@@ -150,7 +150,7 @@ class Study:
         build = Build(contents)
         fields = build.fields()
         if build.mistakes:
-            raise StudyError([str(mistake) for mistake in build.mistakes], [place for place, _ in build.mistakes])
+            raise StudyError([str(mistake) for mistake in build.mistakes], list(build.mistakes))
         self._set(fields, as_toml(_with_noises(contents)), build.files)
 
     def _set(self, fields: Mapping[str, Any], text: str, named: Mapping[str, Path]) -> None:
@@ -287,12 +287,12 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
     fields = build.fields()
     if build.mistakes:
         lines = key_lines(text)
-        located = sorted(((line_of(lines, place), place, text) for place, text in build.mistakes), key=itemgetter(0))
+        located = sorted(((line_of(lines, found.place), found) for found in build.mistakes), key=itemgetter(0))
         mistakes = [
             ", ".join(filter(None, (where, f"line {line}" if line else "", written(place)))) + f": {message}"
-            for line, place, message in located
+            for line, (place, message) in located
         ]
-        raise StudyError(mistakes, [place for _, place, _ in located])
+        raise StudyError(mistakes, [found for _, found in located])
     study: Study = object.__new__(Study)
     study._set(fields, kept, build.files)
     return study

@@ -137,8 +137,8 @@ def _by_opponent(
 ) -> Floats:
     """Return a metric of each learner among copies of each opponent, the mean of all seats, by game and seed."""
     sides = by_seat(table, metric, signed=metric == TOURNAMENT_METRICS[0])
-    groups = sides["opponent"].unique()
-    copies = {group: one for group in groups for one in opponents if {*group.split(" v ")} == {one}}
+    most = max(1, *table["players"].list.len().unique() - 1)
+    copies = {" v ".join([one] * count): one for one in opponents for count in range(1, most + 1)}
     axes = ["game", "seed", "learner", "opponent"]
     found = sides.select(
         "seed",

@@ -336,9 +336,9 @@ def _is_general(suite: Suite) -> bool:
 def _first_mistake(error: StudyError) -> str:
     """Return the first mistake with the option that caused it, and the number of the others: one for each learner."""
     found = []
-    for mistake, place in zip(error.mistakes, error.places, strict=True):
+    for place, message in error.found:
         option = next((_OPTIONS[part] for part in reversed(place) if part in _OPTIONS), "--suite")
-        found.append(f"{'--learners' if 'match-ups' in place else option}: {mistake.partition(': ')[2]}")
+        found.append(f"{'--learners' if 'match-ups' in place else option}: {message}")
     mistakes = list(dict.fromkeys(found))
     if len(mistakes) == 1:
         return mistakes[0]
