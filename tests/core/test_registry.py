@@ -53,13 +53,6 @@ def shapes():
     return Registry("shape", "shapes", homes={"ordered": "collections:UserDict", "counter": "collections:Counter"})
 
 
-def test_homes_are_imported_when_needed(shapes):
-    assert shapes.names == ["ordered", "counter"]
-    assert shapes["counter"].factory.__name__ == "Counter"
-    assert "ordered" in shapes
-    assert "round" not in shapes
-
-
 @pytest.mark.parametrize("home", ["collections:UserDct", "colections:UserDict"])
 def test_a_line_of_homes_that_names_nothing_is_an_error_of_one_line(home):
     shapes = Registry("shape", "shapes", homes={"ordered": home})
@@ -115,25 +108,6 @@ def test_files_that_cannot_be_used(tmp_path, shapes, content, name, message):
     (tmp_path / "beside.py").write_text("")
     with pytest.raises(InputError, match=message):
         shapes.make(f"{tmp_path}/mine.py:{name}")
-
-
-def test_rejected_factories_are_not_registered_and_classes_get_their_name():
-    def good(): ...
-
-    def bad(): ...
-
-    things = Registry("thing", "things", rejects=lambda factory: None if factory is good else "not a thing.")
-    things.add("good")(good)
-    with pytest.raises(InputError, match=r"^bad: not a thing\.$"):
-        things.add("bad")(bad)
-    assert things.names == ["good"]
-    things = Registry("thing", "things")
-
-    @things.add("one")
-    class One: ...
-
-    assert One.name == "one"
-    assert things.entry_of(One).name == "one"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Spec strings: reading, checking and writing them."""
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import pytest
@@ -44,14 +43,6 @@ def wrapped(inner: Annotated[str, THINGS], depth: Annotated[float, Range(0, 1, o
 @THINGS.add("two-needed")
 def two_needed(first: int, second: float, third: int = 0) -> dict:
     return {"first": first, "second": second, "third": third}
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point."""
-
-    x: Annotated[float, Range(-1, 1)]
-    y: float = 0.0
 
 
 def read(spec):
@@ -168,18 +159,6 @@ def test_arguments_that_did_not_come_from_a_spec_are_checked(wrong):
         THINGS["every-type"].check(wrong)
 
 
-def test_a_dataclass_is_a_factory():
-    registry: Registry[Point] = Registry("point", "points")
-    registry.add("point")(Point)
-    entry, arguments = registry.parse("point:0.5,y=-3")
-    assert registry.make("point:0.5,y=-3") == Point(0.5, -3.0)
-    assert entry.write(arguments) == "point:x=0.5,y=-3"
-    assert entry.summary == "A point."
-    assert THINGS["every-type"].check({"weights": [1, 2]}) == {"weights": (1, 2)}  # a list becomes a tuple
-    with pytest.raises(InputError, match=r"^point: x is 2\.0; accepted: a number, -1 \.\. 1\.$"):
-        registry.parse("point:2")
-
-
 def test_a_registry_lists_its_entries_in_order_and_rejects_duplicate_names():
     assert [entry.name for entry in THINGS] == ["every-type", "plain", "wrapped", "two-needed"]
     assert THINGS["every-type"].summary == "Has a parameter of every type."
@@ -187,13 +166,6 @@ def test_a_registry_lists_its_entries_in_order_and_rejects_duplicate_names():
         assert entry.factory.__doc__.endswith("More text.\n\nArgs:\n    n: the number of rows.")
     with pytest.raises(ValueError, match="two things are called 'plain'"):
         THINGS.add("plain")(plain)
-
-
-def test_commas_of_an_inner_spec_are_written_as_plus():
-    inner = "wrapped:inner=every-type:n=4+rate=2,depth=0.5"
-    outer = THINGS["wrapped"].write({"inner": inner, "depth": 0.25})
-    assert outer == "wrapped:inner=wrapped:inner=every-type:n=4++rate=2+depth=0.5,depth=0.25"
-    assert read(outer)["inner"] == inner
 
 
 def test_ranges_print_their_limits_and_contain_numbers():

@@ -69,12 +69,6 @@ def test_a_file_may_lack_the_seat_of_a_learner_inside_another(learner, tmp_path)
     [
         (lambda: GenomePlayer("ucb", 4), "ucb plays numbered actions; accepted: a learner of genomes. Use Player."),
         (lambda: Player("pbil", 4), "pbil plays genomes; accepted: a learner of numbered actions. Use GenomePlayer."),
-        (lambda: PBIL(payoff_range=(1,)), "payoff_range is (1,); accepted: two numbers, (low, high)."),
-        (lambda: PBIL(payoff_range=(0, np.nan)), "payoff_range is (0, nan); accepted: finite numbers, low < high."),
-        (
-            lambda: PBIL(noise=-1),
-            "noise is -1; accepted: a standard deviation, 0 or 1e-60 .. 1e+60. Choose other units.",
-        ),
         (lambda: GenomePlayer("pbil", 0), "genes is 0; accepted: an integer, 1 .. 50,000,000."),
         (
             lambda: PBIL().observe(reward=1),

@@ -131,17 +131,3 @@ def test_a_metric_names_the_missing_part_of_a_game(metric, words):
     with pytest.raises(InputError, match=words):
         simulate(match, 2, metrics=[metric])
     assert simulate(match, 2, metrics=["all"]).metrics == {}
-
-
-@pytest.mark.parametrize(
-    ("learner", "words"),
-    [
-        ("hedge", "hedge sees what each of its actions would have earned, which is not known in this seat"),
-        ("nash", "nash sees the true payoffs, which is not known in this seat"),
-        ("best-response", "best-response answers the policy of one opponent, and majority has 3 seats"),
-    ],
-)
-def test_a_learner_names_the_sight_that_is_missing(learner, words):
-    with pytest.raises(InputError, match=words) as caught:
-        simulate(Match(Majority(), players("exp3", learner, "exp3"), 5), 2, metrics=[])
-    assert "\n" not in str(caught.value)

@@ -1,10 +1,8 @@
 """Simulations: the dependence of a run on its arguments, and the record."""
 
 import itertools
-import multiprocessing
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,13 +46,6 @@ def test_a_seed_is_the_same_in_any_batch_and_any_blocks(players, others, block_r
     alone = simulate(match, [7], metrics=["all"])
     batch = simulate(match, seeds, metrics=["all"], block_rounds=block_rounds)
     assert bits(alone) == bits(batch, [seeds.index(7)])
-
-
-def test_a_seed_is_the_same_in_another_process():
-    match = Match.of(GAME, "ucb", "coebl", rounds=40)
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        theirs = pool.submit(simulate, match, [3, 7], metrics=["all"]).result()
-    assert bits(theirs) == bits(simulate(match, [3, 7], metrics=["all"]))
 
 
 class Noise(Metric):

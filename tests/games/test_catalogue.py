@@ -148,8 +148,6 @@ TOO_MANY = "actions; accepted: at most 2000. Use fewer coins or fields."
         ("ito:epsilon=0", "ito: epsilon is 0.0; accepted: a number, 0 < ... 1."),
         ("random-gaussian:m=5001", "random-gaussian: m is 5001; accepted: an integer, 1 .. 5000."),
         ("random-skew:seed=-1", "random-skew: seed is -1; accepted: an integer, >= 0."),
-        ("permuted", "permuted needs game; accepted: permuted:game=...,seed=0."),
-        ("permuted:game=rsp", "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
         ("permuted:game=diagonal:n=11", "diagonal: n is 11; accepted: an integer, 1 .. 10, or more with space=bits."),
         ("blotto:coins=30,fields=5", f"blotto: coins=30,fields=5 makes 46376 {TOO_MANY}"),
         ("blotto:coins=99,fields=99", f"blotto: coins=99,fields=99 makes 1.1375e+58 {TOO_MANY}"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.games import Bits, CountGame, FunctionGame, GeneBilinear, GenomeGame, parse_game, solve
+from coebl.games import CountGame, FunctionGame, GeneBilinear, GenomeGame, parse_game, solve
 
 
 def crooked(x, y):
@@ -193,14 +193,6 @@ def test_mistakes_are_one_line(make, message):
 def test_a_function_may_return_a_list():
     payoffs = FunctionGame(lambda x, y: [0.5] * len(x), 12).payoffs(*PAIRS)
     np.testing.assert_array_equal(payoffs, [0.5, 0.5, 0.5])
-
-
-def test_a_genome_is_drawn_gene_by_gene():
-    policy = np.array([[0.0, 0.25, 0.5, 1.0]])
-    drawn = Bits(4).draw(np.repeat(policy, 4000, axis=0), np.random.default_rng(0).random((4000, 4)))
-    assert drawn.dtype == np.int8
-    error = np.sqrt(policy * (1 - policy) / 4000)[0]
-    assert (np.abs(drawn.mean(axis=0) - policy[0]) <= 4 * error).all()
 
 
 def test_a_function_in_a_file_is_a_game(tmp_path):

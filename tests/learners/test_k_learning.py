@@ -11,7 +11,6 @@ from coebl.engine import Match, simulate
 from coebl.games.noise import Gaussian
 from coebl.learners import Seen
 from coebl.learners.k_learning import TOLERANCE, EntropicSolver, KLearning
-from oracles.learners import minimise_entropic
 
 
 def seat_of(shape, runs):
@@ -45,20 +44,6 @@ def test_the_certificate_holds_at_every_solve_of_a_run(shape):
         action = np.array([random.choice(m, p=x / x.sum()) for x in policy])
         opponent = np.full(8, t // 100 % k) if t // 50 % 2 else random.integers(k, size=8)
         playing.observe(t, Seen(action, payoff[action, opponent] + random.standard_normal(8), opponent))
-
-
-@pytest.mark.parametrize("shape", [(2, 2), (3, 5), (6, 3), (2, 1)])
-def test_against_a_general_optimiser(shape):
-    """From the prior's variances to those of a thousand visits; the value to 1e-8, the strategy to 1e-5."""
-    random = np.random.default_rng(shape)
-    runs = 12
-    mean = random.normal(size=(runs, *shape))
-    variance = 1 / (1 + random.integers(0, 1000, size=(runs, *shape)) * random.integers(0, 2, size=(runs, *shape)))
-    solved = EntropicSolver(seat_of(shape, runs))(mean, variance)
-    for run in range(runs):
-        value, strategy = minimise_entropic(mean[run], variance[run])
-        assert solved.value[run] == pytest.approx(value, abs=1e-8)
-        np.testing.assert_allclose(solved.strategy[run], strategy, atol=1e-5)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])

@@ -8,7 +8,7 @@ import pytest
 import coebl.learners
 from bare_seats import build_seat
 from coebl.core.errors import InputError
-from coebl.engine import Player, simulate
+from coebl.engine import simulate
 from coebl.games import Game
 from coebl.learners import KINDS, LEARNERS, Learner, Responder, Seen, parse_learner
 from coebl.learners.coebl import Coebl
@@ -200,11 +200,6 @@ class TestOpponents:
     def test_best_response_needs_the_opponents_policy(self):
         with pytest.raises(InputError, match="best-response answers the opponent's policy; call respond"):
             seated(BestResponse(), WIDE).policy(1)
-
-    @pytest.mark.parametrize("make", [Nash, BestResponse])
-    def test_learners_that_see_the_game_are_not_seated_where_it_is_unknown(self, make):
-        with pytest.raises(InputError, match=rf"^{make.name} sees the true payoffs.*, which is not known in this seat"):
-            Player(make(), actions=3, opponent_actions=4)
 
     def test_nash_in_both_seats_and_the_best_response_to_it_is_worth_the_value(self):
         payoff = np.array([[3.0, 0.0], [1.0, 2.0]])  # value 1.5

@@ -108,9 +108,7 @@ ONE_SEAT = "chooses the actions of both players; put it in both seats"
     [
         ((BITS, "pdcoea", "cga"), {}, ONE_SEAT),
         ((BITS, "ucb", "cga"), {}, ONE_SEAT),
-        ((BITS, "ucb", "cga"), {"until": "optimum"}, ONE_SEAT),
         (("rps", "pdcoea", "pdcoea"), {}, "plays genomes, but the game has numbered actions"),
-        (("rps", "pdcoea", "pdcoea"), {"until": "optimum"}, "plays genomes, but the game has numbered actions"),
         (
             (BITS, "cga", "cga"),
             {"metrics": ["pseudo_regret"]},
