@@ -1,4 +1,4 @@
-"""The file of a player with changes in it."""
+"""A contest of a player, and the file of a player with changes in it."""
 
 import json
 
@@ -16,3 +16,13 @@ def altered(folder, player, change=None, arrays=None, **settings):
     text = np.frombuffer(json.dumps(described).encode(), np.uint8)
     np.savez(folder / "altered.npz", **{**content, "settings": text, **(arrays or {})})
     return folder / "altered.npz"
+
+
+def play(player, rounds, size=3):
+    """Play rounds with rewards that depend on the number of the round; return the actions."""
+    actions = []
+    for _ in range(rounds):
+        random = np.random.default_rng(player.round)
+        actions.append(player.act())
+        player.observe(reward=float(random.normal()), opponent=int(random.integers(size)))
+    return actions

@@ -22,23 +22,10 @@ from coebl.engine.genome_player import GenomePlayer
 from coebl.engine.records import KEPT, Outcome
 from coebl.games import Game
 from coebl.learners import Seen
-from player_files import altered
+from player_files import altered, play
 
 SPECS = ["coebl:c=0.5", "ucb", "ucb:ties=random", "exp3", "exp3-ix"]
 PLAYERS = Path(__file__).parent / "players"  # files that coebl 0.1 wrote
-
-
-def contest(player, rounds, first=0):
-    """Play against a fixed sequence; return the actions."""
-    random = np.random.default_rng(1)
-    payoff = random.uniform(-1, 1, size=(3, 4))
-    opponents, noise = random.integers(4, size=1000), random.normal(size=1000)
-    actions = []
-    for t in range(first, first + rounds):
-        action = player.act()
-        player.observe(opponent=int(opponents[t]), reward=payoff[action, opponents[t]] + noise[t])
-        actions.append(action)
-    return actions
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -57,10 +44,10 @@ def test_a_player_plays_as_in_a_simulation(spec):
 
 def test_reset_begins_again():
     player = Player("coebl", actions=3, opponent_actions=4, horizon=100, seed=2)
-    first = contest(player, 30)
+    first = play(player, 30, 4)
     player.reset()
     assert player.round == 1
-    assert contest(player, 30) == first
+    assert play(player, 30, 4) == first
 
 
 def answered(opponent, **settings):
@@ -180,7 +167,7 @@ def test_files_of_coebl_0_1_are_loaded(spec):
 def test_the_played_action_counts_and_not_a_new_draw(tmp_path):
     """Another CPU may draw another action if a policy differs in its last bit; the history stays."""
     player = Player("exp3", actions=3, opponent_actions=4, seed=5, payoff_range=(-1, 1), noise=1)
-    drawn = np.array(contest(player, 40))
+    drawn = np.array(play(player, 40, 4))
     played = np.where(np.arange(40) % 7 == 0, (drawn + 1) % 3, drawn)  # as if it had drawn others now and then
     rewards = np.random.default_rng(1).normal(size=40)
     seat = build_seat(player.learner, [5], (3, 4), None, (-1.0, 1.0))
@@ -434,7 +421,7 @@ def test_additions_of_a_later_version_are_ignored(tmp_path):
 
 def test_a_learner_that_has_changed_learns_again_from_the_history(tmp_path):
     player = Player("exp3", actions=3, opponent_actions=4, seed=3, payoff_range=(-9, 9))
-    contest(player, 40)
+    play(player, 40, 4)
     waiting = player.ticket()
     changed = {"Exp3": ["object", ":Exp3", [], {"weights": 1}]}
     with pytest.raises(InputError, match="is damaged, or was saved by another version"):

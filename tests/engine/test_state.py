@@ -21,19 +21,9 @@ from coebl.engine.state import State, StateError, unpack
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from learner_rules import INDEXED
-from player_files import altered
+from player_files import altered, play
 
 ROUNDS = 30
-
-
-def play(player, rounds, size=3):
-    """Play rounds with rewards that depend on the number of the round; return the actions."""
-    actions = []
-    for _ in range(rounds):
-        random = np.random.default_rng(player.round)
-        actions.append(player.act())
-        player.observe(reward=float(random.normal()), opponent=int(random.integers(size)))
-    return actions
 
 
 def reloaded(player, tmp_path, learner=None):

@@ -18,7 +18,7 @@ def first(values, bound):
 
 @pytest.mark.parametrize("block_rounds", [None, 1, 7, 400])
 def test_the_time_is_that_of_the_first_round_in_the_full_record(block_rounds):
-    full = simulate(MATCH, range(8))
+    full = simulate(MATCH, range(8), keep=["policies"])
     short = simulate(MATCH, range(8), until=CONDITION, block_rounds=block_rounds)
     times = first(full.metrics["exploitability"], 0.08)
     assert None in times  # so that both cases are seen
@@ -27,16 +27,8 @@ def test_the_time_is_that_of_the_first_round_in_the_full_record(block_rounds):
     at = [(time or MATCH.rounds) - 1 for time in times]
     for name in ("regret", "pseudo_regret", "exploitability"):
         assert np.array_equal(short.final(name), full.metrics[name][at, range(8)])
-
-
-def test_the_numbers_of_a_run_do_not_depend_on_its_batch():
-    together = simulate(MATCH, range(6), until=CONDITION)
-    for seed in range(6):
-        alone = simulate(MATCH, [seed], until=CONDITION)
-        assert alone.hitting_times == together.hitting_times[seed : seed + 1]
-        assert alone.final("regret") == together.final("regret")[seed]
-        for policy, whole in zip(alone.policies, together.policies, strict=True):
-            assert np.array_equal(policy[0], whole[seed])
+    for policies, kept in zip(short.policies, full.kept["policies"], strict=True):
+        assert np.array_equal(policies, kept[at, range(8)])
 
 
 def test_the_policies_at_the_ends_are_kept_without_any_metric():

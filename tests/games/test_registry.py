@@ -28,16 +28,8 @@ def not_annotated(n=2) -> Game:
     return Game([[n]])
 
 
-def not_a_number(n: list) -> Game:
-    return Game([[n]])
-
-
 def any_number(*numbers: float) -> Game:
     return Game([numbers])
-
-
-def misspelt(n: "integer" = 2) -> Game:
-    return Game([[n]])
 
 
 def matrix(n: int = 2):
@@ -113,9 +105,7 @@ def test_a_function_in_a_file_is_a_game(here: Path) -> None:
         ("own.py:constant", "own.py:constant: this is 3; accepted: a function that returns a coebl.Game, or a matrix."),
         ("own.py:NotAFunction", "accepted: a function that returns a coebl.Game, or a matrix."),
         ("own.py:not_annotated", "own.py:not_annotated: its parameter n=2 cannot be set by a spec; accepted: an annot"),
-        ("own.py:not_a_number", "its parameter n: list cannot be set by a spec; accepted: an annotation such as n: in"),
         ("own.py:any_number", "own.py:any_number: its parameter *numbers: float cannot be set by a spec; accepted: "),
-        ("own.py:misspelt", "its annotations cannot be read (name 'integer' is not defined); correct them."),
         ("nowhere.py:ladder", "nowhere.py: no such file; accepted: path/to/file.py:Name."),
         ("game.xlsx", "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg. Rename or convert the fil"),
         ("games/mine", "games/mine: the suffix is ''; accepted: .csv, .npy, .json, .nfg. Rename or convert the file."),

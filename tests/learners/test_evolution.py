@@ -1,6 +1,7 @@
 """The operators that COEBL is composed of, and Kin's parts, each by its definition."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
@@ -27,7 +28,6 @@ from coebl.learners.evolution import (
     Generation,
     Inherited,
     Pool,
-    Selection,
     Sparse,
     Student,
 )
@@ -337,71 +337,54 @@ def test_a_class_that_is_not_an_operator_is_rejected(tmp_path):
         Coebl(selection=f"{tmp_path / 'mine.py'}:Mine")
 
 
+STANDARD = "def deviation(self, seat, count): return 1 + count\n    def standard(self, seat, number): return {}"
+
+
 @pytest.mark.parametrize(
-    ("code", "message"),
+    ("kind", "code", "message"),
     [
         (
-            "    pass",
-            r"^Mine has no deviation\(self, seat, count\); write one that returns an array of the shape of count\.",
+            "Mutation",
+            "pass",
+            r"^Mine has no deviation\(self, seat, count\); write one that returns an array of the shape ",
         ),
+        ("Mutation", "width: float = 1.0", r"the class has fields .* dataclass; write @dataclass\(frozen=True\) above"),
         (
-            "    width: float = 1.0",
-            r"mine\.py:Mine: the class has fields .* dataclass; write @dataclass\(frozen=True\) above",
-        ),
-        (
-            "    def deviation(self, seat, count):\n        return 1 + count\n"
-            "    def standard(self, seat, number):\n        return seat.random.uniform(number, seat.opponent_actions)",
+            "Mutation",
+            STANDARD.format("seat.random.uniform(number, seat.opponent_actions)"),
             r"^Mine\.standard\(seat, 1\) has the shape \(2, 1, 3\); accepted: \(2, 1, 3, 3\), that is \(runs,",
         ),
         (
-            "    def deviation(self, seat, count):\n        return 1 + count\n"
-            "    def standard(self, seat, number):\n        return 1.0",
-            r"^Mine\.standard\(seat, 1\) has the shape \(\); accepted: \(2, 1, 3, 3\), that is \(runs,",
+            "Mutation",
+            STANDARD.format("1.0"),
+            r"^Mine\.standard\(seat, 1\) has the shape \(\); accepted: \(2, 1, 3, 3\)",
         ),
-    ],
-)
-def test_a_mutation_that_lacks_something_names_it(tmp_path, code, message):
-    (tmp_path / "mine.py").write_text(
-        f"from coebl.learners.evolution import Mutation\n\nclass Mine(Mutation):\n{code}\n"
-    )
-    with pytest.raises(InputError, match=message):
-        simulate("rps", f"coebl:mutation={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
-
-
-@pytest.mark.parametrize(
-    ("returned", "shape"), [("generation.fitness('means').argmax(axis=-1)", r"\(2,\)"), ("None", r"\(\)")]
-)
-def test_a_selection_that_returns_another_shape_names_it(tmp_path, returned, shape):
-    (tmp_path / "mine.py").write_text(
-        "from coebl.learners.evolution import Selection\n\nclass Mine(Selection):\n"
-        f"    def __call__(self, generation):\n        return {returned}\n"
-    )
-    with pytest.raises(InputError, match=rf"returned indices of shape {shape}; accepted: \(runs, size\) = \(2, 1\)"):
-        simulate("rps", f"coebl:selection={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
-
-
-def test_a_recombination_that_never_forgets_needs_no_parameter_for_it(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "from coebl.learners.evolution import FromRow\n\nclass Mine(FromRow):\n"
-        "    def belief(self, seat):\n        return super().belief(seat)\n"
-    )
-    simulate("rps", f"coebl:recombination={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
-
-
-@pytest.mark.parametrize(
-    ("base", "arguments", "message"),
-    [
-        (Selection, (None,), r"^Bare has no __call__\(self, generation\); write one that returns indices of shape"),
+        ("Selection", "pass", r"^Mine has no __call__\(self, generation\); write one that returns indices of shape"),
         (
-            Metric,
-            (None,),
-            r"^Bare has no __call__\(self, block\); write one that returns an array of shape \(rounds, runs",
+            "Selection",
+            "def __call__(self, generation): return generation.fitness('means').argmax(axis=-1)",
+            r"returned indices of shape \(2,\); accepted: \(runs, size\) = \(2, 1\)",
         ),
+        (
+            "Selection",
+            "def __call__(self, generation): return None",
+            r"returned indices of shape \(\); accepted: \(runs, s",
+        ),
+        ("Recombination", "def belief(self, seat): return super().belief(seat)", None),  # if it never forgets
     ],
 )
-def test_a_class_without_its_method_names_it(base, arguments, message):
-    class Bare(base):
+def test_a_custom_operator_names_what_it_lacks(tmp_path, kind, code, message):
+    text = f"from coebl.learners.evolution import {kind}\n\nclass Mine({kind}):\n    {code}\n"
+    (tmp_path / "mine.py").write_text(text)
+    with nullcontext() if message is None else pytest.raises(InputError, match=message):
+        simulate("rps", f"coebl:{kind.lower()}={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
+
+
+def test_a_metric_names_the_method_that_it_lacks():
+    class Bare(Metric):
         def __init__(self): ...
 
-    with pytest.raises(InputError, match=message):
-        Bare()(*arguments)
+    with pytest.raises(
+        InputError, match=r"^Bare has no __call__\(self, block\); write one that returns an array of sh"
+    ):
+        Bare()(None)
