@@ -23,6 +23,7 @@ def play(player, rounds, size=3):
     actions = []
     for _ in range(rounds):
         random = np.random.default_rng(player.round)
-        actions.append(player.act())
-        player.observe(reward=float(random.normal()), opponent=int(random.integers(size)))
+        actions.append(np.asarray(player.act()).tolist())
+        reward, genes = float(random.normal()), getattr(player, "genes", None)
+        player.observe(reward=reward, opponent=int(random.integers(size)) if genes is None else np.zeros(genes))
     return actions

@@ -82,20 +82,7 @@ def test_relative_entropy():
         np.testing.assert_allclose(rel_entr(Lacking(p), Lacking(q)).plain, rel_entr(p, q))
 
 
-class Foreign:
-    """An array of a library that does not implement the function."""
-
-    def __init__(self, data):
-        self.data = data
-
-    def __array_ufunc__(self, ufunc, method, *inputs):
-        return getattr(np, ufunc.__name__)(self.data) if hasattr(np, ufunc.__name__) else NotImplemented
-
-    def __rmul__(self, factor):
-        return factor * self.data
-
-
 def test_another_library_has_its_own_functions():
     x = np.array([0.1, 0.2])
-    np.testing.assert_array_equal(exp(Foreign(x)), np.exp(x))
-    np.testing.assert_array_equal(cos_of_turns(Foreign(x)), np.cos(2 * np.pi * x))
+    np.testing.assert_array_equal(exp(Lacking(x)).plain, np.exp(x))
+    np.testing.assert_array_equal(cos_of_turns(Lacking(x)).plain, np.cos(2 * np.pi * x))

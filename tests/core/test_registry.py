@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import EntryPoint
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import pytest
@@ -147,13 +147,15 @@ def test_a_broken_entry_point_of_another_package_is_left_out_with_the_reason(mon
 @dataclass
 class Fielded(Learner):
     rate: float = 1.0
-    count: int = 1
+    count: Annotated[int, Range(1)] = 1
     word: str = "a"
     numbers: tuple[float, ...] = (1.0,)
     inner: Mutation = Student(freedom=4)  # noqa: RUF009 - it is frozen
     words: str = "x,y"  # no spec writes a default
     none: tuple[float, ...] = ()
     bare: tuple = (1.0,)
+    flag: bool = False
+    rule: Literal["first", 7] = "first"
 
 
 @pytest.mark.parametrize(
@@ -184,8 +186,14 @@ def test_hyper_parameters_are_plain_values_which_their_spec_makes_again(fields, 
     [
         ("rate", 10**400, "a number"),
         ("rate", Fraction(10**400), "a number"),
+        *(("rate", value, "a number") for value in ("fast", True, np.inf, np.nan)),
+        *(("flag", value, "true or false") for value in (1, "true", None)),
+        *(("rule", value, "one of first, 7") for value in ("last", "7", 7.0)),
+        *(("count", value, "an integer, >= 1") for value in (0, 2.5, True, "2")),
+        ("numbers", (np.nan,), "numbers separated by /"),
+        ("word", 3, "a string without commas"),
         ("numbers", (1, 10**400), "numbers separated by /"),
-        ("count", (1,), "an integer"),
+        ("count", (1,), "an integer, >= 1"),
         ("numbers", (), "numbers separated by /"),
         ("word", "a,b", "a string without commas"),
         ("word", "a ", "a string without commas"),

@@ -140,25 +140,6 @@ def test_the_shortest_spec_leaves_out_defaults(spec, shortest):
     assert rewrite(shortest) == shortest
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"n": 99},
-        {"n": 2.5},
-        {"n": True},
-        {"rate": "fast"},
-        {"rate": math.inf},
-        {"exact": 1},
-        {"rule": "last"},
-        {"label": 3},
-        {"weights": (math.nan,)},
-    ],
-)
-def test_arguments_that_did_not_come_from_a_spec_are_checked(wrong):
-    with pytest.raises(InputError, match=f"^every-type: {next(iter(wrong))} is .*; accepted: "):
-        THINGS["every-type"].check(wrong)
-
-
 def test_a_registry_lists_its_entries_in_order_and_rejects_duplicate_names():
     assert [entry.name for entry in THINGS] == ["every-type", "plain", "wrapped", "two-needed"]
     assert THINGS["every-type"].summary == "Has a parameter of every type."

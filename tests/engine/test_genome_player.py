@@ -1,7 +1,6 @@
-"""Players of genomes: they play as in a simulation, and continue from a file or a copy to the last bit."""
+"""Players of genomes: they play as in a simulation, and reject mistakes and forged files."""
 
 import copy
-import pickle
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,7 @@ from coebl import GenomePlayer, Player, simulate
 from coebl.core.errors import InputError
 from coebl.games import parse_game
 from learner_rules import OF_GENES
-from player_files import altered
+from player_files import altered, play
 
 PBIL = partial(GenomePlayer, "pbil", 4)
 
@@ -25,29 +24,6 @@ def test_a_player_plays_as_in_a_simulation(spec):
         np.testing.assert_array_equal(player.policy, result.kept["policies"][0][t, 0])
         np.testing.assert_array_equal(player.act(), result.kept["actions"][0][t, 0])
         player.observe(reward=result.kept["rewards"][0][t, 0], opponent=result.kept["actions"][1][t, 0])
-
-
-@pytest.mark.parametrize("asked", [False, True])
-@pytest.mark.parametrize("spec", OF_GENES)
-def test_a_saved_player_continues_to_the_last_bit(spec, asked, tmp_path):
-    player = GenomePlayer(spec, 4, horizon=80, seed=3)
-    play(player, 25)
-    if asked:
-        player.act()
-    player.save(tmp_path / "player.npz")
-    others = [GenomePlayer.load(tmp_path / "player.npz"), copy.deepcopy(player), pickle.loads(pickle.dumps(player))]
-    expected = play(player, 25)
-    for other in others:
-        assert play(other, 25) == expected
-
-
-def play(player, rounds):
-    seen = []
-    for t in range(rounds):
-        genome = player.act()
-        seen += [player.policy.tobytes(), genome.tobytes()]
-        player.observe(reward=float(np.sin(t + genome.sum())), opponent=1 - genome)
-    return seen
 
 
 @pytest.mark.parametrize("learner", ["ucb", "k-learning", "uniform"])
