@@ -398,6 +398,13 @@ def test_a_noise_that_makes_its_own_arrays_is_found(reward, remedy):
     assert remedy in failed.detail
 
 
+def test_a_noise_that_is_unbiased_only_at_zero_is_found():
+    noise = faulty("faulty", Normal, reward=lambda self, payoff, draw, payoff_range: 0.8 * payoff + draw)()
+    failed = failed_point(check_game(Game([[0.0, 1.0], [-1.0, 0.0]], noise=noise)))
+    assert failed.name == "its noise has mean zero"
+    assert "away from the payoff 1; accepted: a reward of that mean" in failed.detail
+
+
 OTHER = np.random.default_rng(0)
 
 

@@ -403,6 +403,13 @@ NO_EQUILIBRIUM = (
         ("rps", type("Odd", (Metric,), {"name": "odd", "needs": {"payoff"}}), "metric Odd: needs has 'payoff'; acc"),
         ("rps", type("Odd", (Metric,), {"name": "odd", "needs": "payoffs"}), "metric Odd: needs has 'payoffs'; ac"),
         ("rps", type("Odd", (Metric,), {"name": "regret"}), "metric Odd: its name is 'regret', that of a registered"),
+        (
+            "rps",
+            type("Odd", (Metric,), {"name": "odd", "bounds": (1, 0)}),
+            "metric Odd: bounds is (1, 0); accepted: (l",
+        ),
+        ("rps", type("Odd", (Metric,), {"name": "odd", "bounds": 1}), "metric Odd: bounds is 1; accepted: (least, l"),
+        ("rps", type("Odd", (Metric,), {"name": "odd", "__init__": lambda *_: None}), "odd: begin its __init__ with s"),
         ("rps", type("Odd", (Metric,), {}), "metric Odd: it has no name; accepted: a class attribute such as"),
     ],
 )
@@ -505,3 +512,9 @@ def test_blocks_out_of_order_or_of_another_batch_are_rejected():
         metric(part(block, slice(0, 3)))
     with pytest.raises(InputError, match="1 runs; accepted: 2"):
         metric(part(block, slice(3, 6), [0]))
+
+
+def test_terms_of_another_shape_are_rejected():
+    metric = type("Odd", (Total,), {"name": "odd", "terms": lambda self, block: block.reward.sum(axis=0)})
+    with pytest.raises(InputError, match=r"^odd: terms has shape \(2,\); accepted: \(rounds, runs\) = \(3, 2\)\.$"):
+        simulate("rps", "ucb", "exp3", rounds=3, seeds=2, metrics=[metric])

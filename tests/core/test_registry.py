@@ -14,7 +14,7 @@ from coebl.core.errors import InputError
 from coebl.core.modules import load_file
 from coebl.core.registry import Registry
 from coebl.core.specs import Range
-from coebl.games import GAMES
+from coebl.games import GAMES, NOISES
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner
 from coebl.learners.evolution import Mutation, Student
@@ -275,3 +275,12 @@ def test_a_hyper_parameter_is_checked_once(monkeypatch):
     learners.add("odd")(Odd)
     with pytest.raises(InputError, match=r"^odd: rate is -1"):
         learners.make("odd:rate=-1")
+
+
+def test_a_method_with_other_arguments_is_rejected(tmp_path):
+    code = "class Odd(Noise):\n    def reward(self, payoff, draw):\n        return payoff\n"
+    (tmp_path / "odd.py").write_text(f"from coebl.games import Noise\n\n{code}")
+    with pytest.raises(
+        InputError, match=r"reward\(self, payoff, draw\); accepted: reward\(self, payoff, draw, payoff_range\)"
+    ):
+        NOISES.make(f"{tmp_path / 'odd.py'}:Odd")

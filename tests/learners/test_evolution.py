@@ -388,3 +388,10 @@ def test_a_metric_names_the_method_that_it_lacks():
         InputError, match=r"^Bare has no __call__\(self, block\); write one that returns an array of sh"
     ):
         Bare()(None)
+
+
+def test_a_judge_is_one_of_three():
+    learner = Coebl().seated(seat_of((2, 3)))
+    generation = Generation(learner.breeder, learner.parents, learner.breeder.breed(learner.parents))
+    with pytest.raises(InputError, match=r"^judge is 'mean'; accepted: mutants, fresh, means\.$"):
+        generation.fitness("mean")

@@ -124,6 +124,17 @@ def test_metrics_in_files_are_a_set(tmp_path):
     assert len({digest("mine.py:Half"), digest("mine.py:Surprise"), two}) == 3
 
 
+def test_a_metric_of_a_file_may_name_a_seat(tmp_path):
+    code = SURPRISE.replace("    def", "    by_seat = True\n\n    def", 1).replace(
+        EARNED, "self.seat + 0 * block.reward"
+    )
+    names = ["mine.py:Surprise:2", "mine.py:Surprise:1", "mine.py:Surprise"]
+    go(read_study(written(tmp_path / "a", "metric", code, metrics=names)), tmp_path / "out")
+    frame = Results(tmp_path / "out").last()
+    assert set(frame["surprise:2"]) == {1}
+    assert set(frame["surprise"]) == {0}
+
+
 UNDEFINED = "    @classmethod\n    def reason_undefined(cls, game):\n        return 'no'\n    def"
 
 

@@ -305,6 +305,20 @@ def _checks_itself(factory: Any) -> bool:
     return generated and getattr(factory, "__post_init__", None) is Component.__post_init__
 
 
+def _reason_not_callable(component: type) -> str | None:
+    """Return which method takes other arguments than the one it overrides, in one line; None if none does."""
+    for name, method in vars(component).items():
+        above = next((vars(base)[name] for base in component.__mro__[1:] if name in vars(base)), None)
+        if name != "__init__" and inspect.isfunction(method) and inspect.isfunction(above):
+            own, needed = inspect.signature(method), inspect.signature(above).parameters.values()
+            arguments = [p.name for p in needed if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+            try:
+                own.bind(*arguments)
+            except TypeError:
+                return f"its method is {name}({', '.join(own.parameters)}); accepted: {name}({', '.join(arguments)})."
+    return None
+
+
 def _reason_no_dataclass(component: type[Component]) -> str | None:
     """Return why a class is not a dataclass whose fields a spec can set, in one line; None if it is."""
     own = inspect.get_annotations(component).items()
@@ -358,6 +372,9 @@ class Registry(Generic[T]):
             package = base.__module__.rpartition(".")[0]
             given = f"the class {factory.__name__}" if isinstance(factory, type) else shorten(factory)
             return f"this is {given}; accepted: a class that extends {package}.{base.__name__}."
+        ours = getattr(factory, "__module__", "").startswith("coebl.")
+        if base is not None and not ours and (reason := _reason_not_callable(factory)):
+            return reason
         if reason := self._rejects(factory):
             return reason
         if base is not None and issubclass(base, Component) and (reason := _reason_no_dataclass(factory)):

@@ -397,7 +397,11 @@ class Total(Metric):
         raise undefined(self, "terms(self, block)", "an array of shape (rounds, runs)")
 
     def __call__(self, block: Block) -> Floats:
-        return self._sum(block, self.terms(block))
+        terms = self.terms(block)
+        if np.shape(terms) != (block.rounds, block.runs):
+            accepted = f"(rounds, runs) = {block.rounds, block.runs}"
+            raise InputError(f"{self.name}: terms has shape {np.shape(terms)}; accepted: {accepted}.")
+        return self._sum(block, terms)
 
 
 class Mean(Total):

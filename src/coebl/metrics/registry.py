@@ -24,6 +24,9 @@ def _reason_to_reject(metric: type[Metric]) -> str | None:
     unknown = [needs] if isinstance(needs, str) else [need for need in needs if need not in known]
     if unknown:
         return f"needs has {shorten(unknown[0])}; accepted: a set of {', '.join(known)}."
+    bounds = metric.bounds
+    if not (isinstance(bounds, Sequence) and len(bounds) == 2 and bounds[0] < bounds[1]):
+        return f"bounds is {shorten(bounds)}; accepted: (least, largest), such as (0, 1) or (0, math.inf)."
     registered = METRICS[metric.name].factory if metric.name in METRICS else metric
     if registered is not metric and not is_users(registered):
         return f"its name is {metric.name!r}, that of a registered metric; give it another name."
@@ -61,7 +64,11 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
     for name, count in Counter(metric.name for metric in chosen).items():
         if count > 1:
             raise InputError(f"two metrics are called {name!r}; accepted: distinct names. Rename one of them.")
-    return [metric(game, runs) for metric in chosen]
+    made = [metric(game, runs) for metric in chosen]
+    for metric in made:
+        if not hasattr(metric, "runs"):
+            raise InputError(f"{metric.name}: begin its __init__ with super().__init__(game, runs).")
+    return made
 
 
 def metric_class(name: str) -> type[Metric]:

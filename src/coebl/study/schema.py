@@ -399,11 +399,14 @@ class Build:
         return str(metric_class(name).name)
 
     def _metric_in_file(self, spec: str) -> str:
-        placed = self._placed(spec)
-        if split_spec(spec).parameters:
-            raise InputError(f"{spec}: a metric has no parameters; accepted: file.py:Name.")
+        placed, seat = self._placed(spec), split_spec(spec).parameters
+        if seat and not seat.isdecimal():
+            accepted = "file.py:Name, or file.py:Name:2 for the second seat"
+            raise InputError(f"{spec}: a metric has no parameters; accepted: {accepted}.")
         metric = metric_class(placed)
-        if not _fits(r"[A-Za-z][A-Za-z0-9_]*", metric.name):
+        if metric.seat == 0:
+            placed = split_spec(placed).name
+        if not _fits(r"[A-Za-z][A-Za-z0-9_]*(:\d+)?", metric.name):
             accepted = 'letters, digits and _, such as name = "surprise"'
             raise InputError(f"{spec}: the class attribute name is {shorten(metric.name)}; accepted: {accepted}.")
         first, spec_of_first = self._custom_metrics.setdefault(metric.name, (metric, placed))

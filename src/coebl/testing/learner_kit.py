@@ -269,6 +269,7 @@ def _saved(learner: Learner) -> None:
 def _feedback(learner: Learner) -> None:
     for payoff in _matrices(learner):
         player = Player(learner, payoff.shape[0], payoff.shape[1], horizon=60)
+        _ = player.policy  # if it is invalid before any outcome, the cause is another
         try:
             with np.errstate(divide="ignore", invalid="ignore"):  # invalid policies that result are reported
                 _play_with_late_outcomes(player, payoff)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -140,6 +140,8 @@ class Generation(NamedTuple):
         if judge == "mutants":
             assert self.new.mutant is not None
             return self.new.mutant
+        if judge not in get_args(Judge):
+            raise InputError(f"judge is {judge!r}; accepted: {', '.join(get_args(Judge))}.")
         return self.breeder.mutants(1) if judge == "fresh" else self.breeder.means()[:, None]
 
     def fitness(self, judge: Judge) -> Floats:
