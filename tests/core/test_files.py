@@ -4,11 +4,14 @@ import os
 import threading
 
 import pytest
+from matplotlib.figure import Figure
 
 from coebl import Game, Player, Study
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole, write_whole
+from coebl.plots import save
 from coebl.study import Results, Store, read_study
+from report.pages import page_text
 
 
 def test_text_and_bytes_are_written_with_the_usual_permissions(tmp_path):
@@ -20,20 +23,32 @@ def test_text_and_bytes_are_written_with_the_usual_permissions(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"text", "usual"}
 
 
-@pytest.mark.parametrize("function", ["fsync", "replace"])
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, function):
+WRITE_A_FILE = {
+    "file": lambda path: write_whole(path, "new", durable=True),
+    "game.csv": lambda path: Game([[3, 4]]).write(path),
+    "figure.svg": lambda path: save(Figure(), path.parent, "figure", ["svg"]),
+    "page.html": lambda path: page_text(path.parent),
+}
+
+
+@pytest.mark.parametrize(("name", "function"), [("file", "fsync"), *((name, "replace") for name in WRITE_A_FILE)])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, name, function):
+    path = tmp_path / name
+    WRITE_A_FILE[name](path)
+    whole = path.read_bytes()
+
     def fail(*arguments):
         if function == "replace":
             assert arguments[0].parent == tmp_path  # a rename is atomic only within a folder
-            assert arguments[0].read_text() == "new"
+            assert arguments[0].read_bytes() == whole
         raise OSError(28, "No space left on device")
 
-    (tmp_path / "file").write_text("old")
+    path.write_text("old")
     monkeypatch.setattr(os, function, fail)
-    with pytest.raises(InputError, match=r"file cannot be written \(No space left on device\)"):
-        write_whole(tmp_path / "file", "new", durable=True)
-    assert (tmp_path / "file").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(InputError, match=rf"{name} cannot be written \(No space left on device\)"):
+        WRITE_A_FILE[name](path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_link_stays_and_its_target_is_replaced(tmp_path):

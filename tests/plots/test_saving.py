@@ -61,19 +61,6 @@ def test_saving_twice_gives_the_same_bytes_and_no_other_files(tmp_path):
     assert first[1][16:24] == (round(200 * width)).to_bytes(4, "big") + (round(200 * height)).to_bytes(4, "big")
 
 
-def test_a_failed_save_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch):
-    (tmp_path / "curve.svg").write_text("old")
-
-    def refuse(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("pathlib.Path.replace", refuse)
-    with pytest.raises(InputError, match=r"curve\.svg cannot be written \(No space left on device\)"):
-        plots.save(Figure(), tmp_path, "curve", ["svg"])
-    assert [path.name for path in tmp_path.iterdir()] == ["curve.svg"]
-    assert (tmp_path / "curve.svg").read_text() == "old"
-
-
 def test_a_folder_that_cannot_be_made_is_an_error_in_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"^.*inside cannot be created \(.*\); choose another folder\.$"):
