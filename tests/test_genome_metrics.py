@@ -92,24 +92,6 @@ def test_a_lower_bound_is_at_most_the_exploitability():
     assert (least < gap - 1e-3).any()
 
 
-@pytest.mark.parametrize(
-    ("spec", "metric", "reason"),
-    [
-        ("diagonal:n=30,space=bits", "kl", "an equilibrium that is known to be unique"),
-        ("diagonal:n=30,space=bits", "external_regret", "a matrix of payoffs"),
-        (
-            "diagonal:n=30,space=bits",
-            "average_exploitability",
-            "payoffs that are linear in the genes",
-        ),
-        ("diagonal:n=3", "entropy", "genomes as actions"),
-    ],
-)
-def test_a_metric_that_a_game_does_not_support_is_rejected_with_the_reason(spec, metric, reason):
-    with pytest.raises(InputError, match=f"^{metric} needs a game with {reason}.*, which {spec} does not have; pick"):
-        parse_metrics([metric], parse_game(spec), 2)
-
-
 def test_a_game_without_oracles_has_the_metrics_of_rewards_alone():
     game = FunctionGame(lambda x, y: (x ^ y).mean(axis=-1), 12, name="mine")
     allowed = {metric.name: metric.needs for metric in parse_metrics(["all"], game, 2)}

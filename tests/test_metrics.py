@@ -346,6 +346,7 @@ def test_products_are_computed_once_per_block(monkeypatch):
     assert block.outcomes is block.outcomes
 
 
+BITS = "diagonal:n=30,space=bits"
 NO_EQUILIBRIUM = (
     f"needs a unique equilibrium, but constant has more than one: {MANY_EQUILIBRIA.unique_equilibrium.reason}"
 )
@@ -356,35 +357,27 @@ NO_EQUILIBRIUM = (
     [
         (MANY_EQUILIBRIA, "kl", f"kl {NO_EQUILIBRIUM}"),
         (MANY_EQUILIBRIA, "tv", f"tv {NO_EQUILIBRIUM}"),
-        (
-            "chicken",
-            "regret",
-            "regret needs a game with a value, which chicken does not have; use nash_conv or swap_re",
-        ),
-        ("chicken", "pseudo_regret", "with a value, which chicken does not have; use nash_conv or swap_regret."),
-        (
-            "chicken",
-            "kl",
-            "an equilibrium that is known to be unique, which chicken does not have; use nash_conv",
-        ),
-        (
-            "chicken",
-            "exploitability",
-            "with one matrix of payoffs for two players, which chicken does not have; use na",
-        ),
-        (
-            "chicken",
-            "average_exploitability",
-            "with one matrix of payoffs for two players, which chicken does not have",
+        *(
+            (game, metric, f"{metric} needs a game with {lacks}, which {game} does not have; {repair}.")
+            for game, metric, lacks, repair in [
+                ("chicken", "regret", "a value", "use nash_conv or swap_regret"),
+                ("chicken", "kl", "an equilibrium that is known to be unique", "use nash_conv or swap_regret"),
+                ("chicken", "exploitability", "one matrix of payoffs for two players", "use nash_conv or swap_regret"),
+                (BITS, "kl", "an equilibrium that is known to be unique", "pick another metric"),
+                (BITS, "external_regret", "a matrix of payoffs", "pick another metric"),
+                (
+                    BITS,
+                    "average_exploitability",
+                    "payoffs that are linear in the genes, so that policies have a mean",
+                    "pick another metric",
+                ),
+                ("diagonal:n=3", "entropy", "genomes as actions", "pick another metric"),
+                ("rps", "welfare", "separate payoffs for each player", "pick another metric"),
+            ]
         ),
         ("chicken", "column_external_regret", "which chicken does not have; use external_regret:2."),
         ("chicken", "swap_regret:3", "swap_regret:3 is about seat 3, but chicken has 2; name another seat."),
         ("rps", "swap_regret:3", "swap_regret:3 is about seat 3, but rps has 2; name another seat."),
-        (
-            "rps",
-            "welfare",
-            "welfare needs a game with separate payoffs for each player, which rps does not have; pick",
-        ),
         ("rps", "regret:2", "metric 'regret:2' names a seat; accepted: regret, which has one number for all seats."),
         ("rps", "swap_regret:row", "metric 'swap_regret:row' names no seat; accepted: a seat number from 1, as in"),
         (

@@ -106,3 +106,8 @@ def test_a_sweep_of_a_custom_learner_shows_the_default_that_its_cells_store():
     assert list(spelled_out(specs, known).values()) == ["mine.py:Mine:rate=0.1", "mine.py:Mine:rate=2", "ucb"]
     assert list(spelled_out(specs).values()) == specs  # older cells store no defaults
     assert list(spelled_out(["mine.py:Mine", "ucb"], known).values()) == ["mine.py:Mine", "ucb"]
+    matches = [("rps", spec, "ucb") for spec in specs[:2]]
+    [ax] = plots.plot_sweeps(Swept(*matches), "tv", matches).axes
+    assert ax.get_title().startswith("Rock-paper-scissors, Mine")
+    assert ax.get_xlabel() == "rate of Mine"
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0.1\ndefault", "2"]

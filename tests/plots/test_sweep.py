@@ -1,7 +1,6 @@
 """Sweeps: a metric by the number in which settings differ, with the default and the best value."""
 
 import statistics
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from matplotlib.figure import Figure
 
 from coebl import plots
 from coebl.core.errors import InputError
-from coebl.naming import LearnerWords, learner_style
+from coebl.naming import learner_style
 from plots.made import GAME, Made, slow
 
 RATES = {f"{c:g}": f"coebl:c={c:g}" for c in (0, 0.5, 2)} | {"8": "coebl"}
@@ -55,18 +54,6 @@ def test_a_default_that_was_not_run_is_named_beside_the_parameter():
     matches = [(GAME, f"coebl:c={c}", "ucb") for c in (0.5, 2)]
     [ax] = plots.plot_sweeps(Made(*matches), "tv", matches).axes
     assert ax.get_xlabel() == "c of COEBL (default 8)"
-
-
-def test_a_custom_learner_has_its_title_and_its_default():
-    rates = {"mine.py:Mine": "3", "mine.py:Mine:rate=1": "1"}
-    words = {spec: LearnerWords("My learner", 6, "bandit", {"rate": rate}) for spec, rate in rates.items()}
-    matches = [("rps", spec, "ucb") for spec in rates]
-    source = Made(*matches)
-    source.records = lambda: [SimpleNamespace(learners=words, metric_info={}, payoff_range=None)]
-    [ax] = plots.plot_sweeps(source, "tv", matches).axes
-    assert ax.get_title().startswith("Rock-paper-scissors, My learner")
-    assert ax.get_xlabel() == "rate of My learner"
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "3\ndefault"]
 
 
 def test_without_a_sweep_the_message_explains_sweeps():
