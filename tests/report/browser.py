@@ -220,10 +220,10 @@ class Page:
             driver.refresh()
             self.settle()
 
-    def emulate(self, media="", dark=False):
+    def emulate(self, media="", dark=False, motion="reduce"):  # smooth scrolling moves what is clicked on
         features = [
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-            {"name": "prefers-reduced-motion", "value": "reduce"},  # smooth scrolling moves what is clicked on
+            {"name": "prefers-reduced-motion", "value": motion},
         ]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
 

@@ -58,21 +58,25 @@ def full(tmp_path_factory):
     return make_page(source, path, title="Full", presets=presets)
 
 
+@pytest.fixture(autouse=True)
+def no_errors_in_the_console(request):
+    driver = request.getfixturevalue("driver") if "driver" in request.fixturenames else None
+    yield
+    assert driver is None or driver.get_log("browser") == []
+
+
 @pytest.fixture
 def page(driver, small):
-    """The small page, freshly opened at the size of a desktop; the console must have no errors at the end."""
-    yield Page(driver, small)
-    assert driver.get_log("browser") == []
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    """The small page, freshly opened at the size of a desktop."""
+    return Page(driver, small)
 
 
 @pytest.fixture
 def opened(driver, tmp_path):
-    """Write a page and open it; the console must have no errors at the end."""
+    """A function that writes a page and opens it."""
 
     def write_and_open(source, width=1280, **options):
         path = make_page(source, tmp_path / "page.html", **({"title": "Made up"} | options))
         return Page(driver, path, width, 800)
 
-    yield write_and_open
-    assert driver.get_log("browser") == []
+    return write_and_open

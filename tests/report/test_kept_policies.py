@@ -88,12 +88,9 @@ def test_the_page_replays_kept_policies(driver, folder):
     assert not page.find("#replay").is_displayed()
     page.choose("#family", "Matching pennies")
     page.wait("return document.querySelectorAll('#charts.square .chart svg').length === 1")
-    features = [{"name": "prefers-reduced-motion", "value": "no-preference"}]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+    page.emulate(motion="no-preference")
     driver.refresh()
     page.settle()
     assert (page.text("#round"), page.text("#play")) == ("round 1 of 200", "Play"), "until it is visible"
     page.script("document.getElementById('replay').scrollIntoView()")
     page.wait("return document.getElementById('play').textContent === 'Pause'")
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
-    assert driver.get_log("browser") == []

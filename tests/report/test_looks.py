@@ -56,17 +56,14 @@ def test_every_tick_has_its_label(page):
 
 
 def test_links_are_in_the_order_of_the_sections(driver, tmp_path, source, small):
-    for path in (small, make_page(source, tmp_path / "page.html", title="Plain")):
+    plain = make_page(source, tmp_path / "page.html", title="Plain")
+    for path in (small, plain):
         page = Page(driver, path)
         links = [one.get_attribute("href").partition("#")[2] for one in page.all("nav a")]
         places = page.script("return arguments[0].map(id => document.getElementById(id).offsetTop)", links)
         assert places == sorted(places)
-
-
-def test_a_choice_that_changes_nothing_is_not_offered(opened, source):
-    page = opened(source, title="Plain")
-    assert page.find("#every-game").is_displayed()
-    assert not page.find("#every-learner").is_displayed(), "without presets every learner is shown"
+        assert page.find("#every-game").is_displayed()
+        assert page.find("#every-learner").is_displayed() == (path == small), "without presets every learner is shown"
 
 
 def test_checks_name_learners_and_games_as_the_charts_do(tmp_path):
@@ -81,9 +78,13 @@ def test_checks_name_learners_and_games_as_the_charts_do(tmp_path):
     assert found["subject"] == subject, "the download has the spec"
 
 
+def run_study(text, folder):
+    run(parse_study(text), folder / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    return Results(folder / "out")
+
+
 def test_the_page_ranks_as_the_terminal_does(tmp_path):
-    run(parse_study(STUDY), tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
-    results = Results(tmp_path / "out")
+    results = run_study(STUDY, tmp_path)
     text = make_page(results, tmp_path / "page.html", title="Small").read_text(encoding="utf-8")
     ranking = rank(results)
     rows = [
@@ -117,13 +118,7 @@ def check_winners(text, pairings):
 
 def test_a_page_warns_if_not_all_learners_met(tmp_path):
     pairs = 'pairs = [["ucb", "exp3"], ["ucb", "uniform"]]'
-    run(
-        parse_study(STUDY.replace("all-pairs = true", pairs)),
-        tmp_path / "out",
-        executor=ThreadPoolExecutor(1),
-        quiet=True,
-    )
-    results = Results(tmp_path / "out")
+    results = run_study(STUDY.replace("all-pairs = true", pairs), tmp_path)
     text = make_page(results, tmp_path / "page.html", title="Small").read_text(encoding="utf-8")
     assert rank(results).caveat in text
     assert "<td>1 of 2</td>" in text

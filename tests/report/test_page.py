@@ -13,33 +13,24 @@ from scipy.stats import t as student
 from coebl.naming import PALETTE, LearnerWords, MetricWords, looks
 from coebl.plots import Reference
 from coebl.report.page import Preset
-from report.browser import NAMES, MadeUp, Numbers, gaps
+from report.browser import NAMES, MadeUp, Numbers
 from report.pages import MATCHES, Elements, curves, embedded, page_text
 
 
 def test_the_numbers_are_the_means_and_student_intervals(tmp_path):
-    source = MadeUp(MATCHES, seeds=7)
+    """Long curves are thinned, and keep both ends."""
+    source = MadeUp(MATCHES, seeds=7, recorded=300)
     found = curves(page_text(tmp_path, source))
     assert set(found) == {(*match, metric) for match in MATCHES for metric in NAMES}
     factor = student.ppf(0.975, 6) / math.sqrt(7)
     for key, (rounds, means, halves, seeds) in found.items():
         runs = source.runs(*key)
-        assert rounds == runs.rounds.tolist()
-        assert seeds == 7
-        for place, samples in enumerate(runs.values.tolist()):
+        samples_at = dict(zip(runs.rounds.tolist(), runs.values.tolist(), strict=True))
+        assert (len(rounds), rounds[0], rounds[-1], max(np.diff(rounds)) <= 70) == (50, 10, 3000, True)
+        assert (seeds, len(means), len(halves)) == (7, 50, 50)
+        for place, samples in enumerate(map(samples_at.get, rounds)):
             assert means[place] == pytest.approx(statistics.mean(samples), rel=1e-4)
             assert halves[place] == pytest.approx(factor * statistics.stdev(samples), rel=1e-3)
-
-
-def test_long_curves_are_thinned_and_keep_both_ends(tmp_path):
-    source = MadeUp(MATCHES, recorded=300)
-    rounds, means, halves, _ = curves(page_text(tmp_path, source))["rps", "ucb", "ucb", "tv"]
-    assert len(rounds) == len(means) == len(halves) == 50
-    assert (rounds[0], rounds[-1]) == (10, 3000)
-    assert max(np.diff(rounds)) <= 70
-    runs = source.runs("rps", "ucb", "ucb", "tv")
-    at = runs.rounds.tolist().index(rounds[25])
-    assert means[25] == pytest.approx(runs.values[at].mean(), rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -80,30 +71,16 @@ def test_learners_look_as_in_figures(tmp_path):
     assert [learners[spec]["value"] for spec in specs[:4]] == [8, 2, 0.5, None]
 
 
-def test_every_metric_has_its_own_seeds_and_rounds(tmp_path):
-    found = curves(page_text(tmp_path, MadeUp(MATCHES, ["regret", "tv"], change=gaps)))
-    for (*_, metric), (rounds, means, halves, seeds) in found.items():
-        length = 30 if metric == "tv" else 25
-        assert (len(rounds), rounds[-1], len(means), len(halves)) == (length, 10 * length, length, length)
-        assert seeds == (5 if metric == "tv" else 3)
-
-
 def test_the_reference_line_is_that_of_the_caller(tmp_path):
-    line = Reference("<0.2> K t", lambda actions, rounds: 0.2 * actions * rounds)
+    line = Reference("<2> K", lambda actions, rounds: np.full(len(rounds), 2 * actions))  # they may be integers
     source = MadeUp([("rps", "ucb", "ucb"), ("robust-bandit", "ucb", "ucb"), ("chess", "ucb", "ucb")], recorded=3)
     games = embedded(page_text(tmp_path, source, reference=line), "data")["games"]
     assert {game["name"]: game["reference"] for game in games} == {
-        "rps": {"label": "<0.2> K t, K\u00a0=\u00a03", "heights": {"0": [6, 12, 18]}},
+        "rps": {"label": "<2> K, K\u00a0=\u00a03", "heights": {"0": [6, 6, 6]}},
         "robust-bandit": None,  # it is not square
         "chess": None,
     }
     assert embedded(page_text(tmp_path), "data")["games"][0]["reference"] is None
-
-
-def test_a_reference_line_may_have_integers(tmp_path):
-    line = Reference("3", lambda actions, rounds: np.full(len(rounds), actions))
-    [game] = embedded(page_text(tmp_path, MadeUp([("rps", "ucb", "ucb")], recorded=2), reference=line), "data")["games"]
-    assert game["reference"]["heights"] == {"0": [3, 3]}
 
 
 def test_the_caller_chooses_the_first_metrics(tmp_path):

@@ -94,19 +94,26 @@ def test_a_metric_that_a_game_lacks_is_not_offered(page, source):
     check_lines(page, source, "distance", "rps", selves("coebl:c=2", "ucb", "exp3"), "kl")
 
 
-def test_check_boxes_turn_lines_on_and_off(page):
+def test_check_boxes_turn_lines_on_and_off(page, source):
     assert set(page.traces()) == {name_of("coebl:c=2"), "UCB", "Exp3"}
     page.box("ucb").click()
     assert set(page.traces()) == set(page.traces("distance")) == {name_of("coebl:c=2"), "Exp3"}
     assert page.script("return document.activeElement.dataset.line") == str(page.place("ucb")), "the focus stays"
+    page.choose("#family", "Diagonal")
+    assert set(page.traces()) == {name_of("coebl"), "Exp3"}, "the preset's c, without the line that was turned off"
+    page.box("ucb").click()
+    check_lines(page, source, "growth", "diagonal:n=2", selves("coebl", "ucb", "exp3"), "absolute_pseudo_regret")
+    assert not page.find("#preset-note").is_displayed()
     page.click("#more-lines")
-    page.box("coebl").click()
-    assert set(page.traces()) == {name_of("coebl:c=2"), name_of("coebl"), "Exp3"}
+    page.box("coebl:c=2").click()
+    assert set(page.traces()) == {name_of("coebl:c=2"), name_of("coebl"), "UCB", "Exp3"}
     page.click("#no-lines")
     assert page.traces() == {}
     assert page.text("#growth-caption") == "No line is shown."
     page.click("#all-lines")
     assert len(page.traces()) == 6
+    page.click("#reset-lines")
+    assert len(page.traces()) == 3
 
 
 def test_the_list_of_lines_has_the_last_values(page, source):
@@ -118,11 +125,20 @@ def test_the_list_of_lines_has_the_last_values(page, source):
         assert half == pytest.approx(interval.high - interval.mean, rel=0.06)
 
 
-def test_presets(page):
+def test_presets_and_opponents(page):
     buttons = page.all("#presets button")
     assert [button.get_attribute("aria-pressed") for button in buttons] == ["true", "false"]
     page.choose("#family", "Diagonal")
+    page.choose("#opponent", "against COEBL, c = 2")
+    assert set(page.traces()) == {"UCB"}
+    assert "The opponent, COEBL, c = 2, is not in “plain”." in page.text("#preset-note")
+    page.choose("#size", "n = 3")
+    assert page.text("#view-title") == "Diagonal, n = 3, against COEBL, c = 2", "an opponent that is chosen stays"
     page.choose("#opponent", "against COEBL, c = 8")
+    page.choose("#family", "Rock-paper-scissors")
+    assert page.text("#view-title").endswith("against COEBL, c = 2"), "the learner in the same role"
+    page.choose("#family", "Diagonal")
+    assert page.text("#view-title").endswith("against COEBL, c = 8")
     page.preset(1)
     assert [button.get_attribute("aria-pressed") for button in buttons] == ["false", "true"]
     assert page.text("#view-title").endswith("against COEBL, c = 2"), "the learner in the same role"
@@ -136,36 +152,11 @@ def test_presets(page):
     assert "Hidden: COEBL, c = 8." in page.text("#preset-note")
 
 
-def test_an_opponent_that_is_chosen_stays(page):
-    page.choose("#family", "Diagonal")
-    page.choose("#opponent", "against COEBL, c = 2")
-    assert page.text("#view-title") == "Diagonal, n = 2, against COEBL, c = 2"
-    assert set(page.traces()) == {"UCB"}
-    assert "The opponent, COEBL, c = 2, is not in “plain”." in page.text("#preset-note")
-    page.choose("#size", "n = 3")
-    assert page.text("#view-title") == "Diagonal, n = 3, against COEBL, c = 2"
-    page.choose("#opponent", "against COEBL, c = 8")
-    page.choose("#family", "Rock-paper-scissors")
-    assert page.text("#view-title").endswith("against COEBL, c = 2"), "the learner in that role"
-
-
 def test_an_opponent_without_matches_is_named(opened):
     page = opened(MadeUp([("rps", "ucb", "exp3"), ("diagonal:n=2", "ucb", "ucb")], ["regret"]))
     page.choose("#family", "Diagonal")
     assert page.text("#preset-note") == "No learner played against Exp3 on Diagonal, n = 2."
     assert page.text("#view-title").endswith("self-play")
-
-
-def test_a_line_that_is_turned_off_and_on_leaves_the_preset(page, source):
-    page.box("ucb").click()
-    page.choose("#family", "Diagonal")
-    assert set(page.traces()) == {name_of("coebl"), "Exp3"}, "the preset's c, without the line that was turned off"
-    page.box("ucb").click()
-    check_lines(page, source, "growth", "diagonal:n=2", selves("coebl", "ucb", "exp3"), "absolute_pseudo_regret")
-    assert not page.find("#preset-note").is_displayed()
-    page.click("#no-lines")
-    page.click("#reset-lines")
-    assert len(page.traces()) == 3
 
 
 def test_the_log_axis(page):
@@ -284,3 +275,10 @@ def test_a_single_round_has_no_curves(opened):
         assert not page.find(part).is_displayed()
     assert page.text("#growth-caption").startswith("Regret: only round 10 was recorded, so there are no curves.")
     assert len(page.all("#lines tbody tr")) == 2
+
+
+def test_a_study_without_results_has_a_page(opened):
+    page = opened(MadeUp([]))
+    assert not page.all("#figures, #table, #frontier")
+    page.click("#theme")
+    assert page.find("#settings").is_displayed()

@@ -13,14 +13,13 @@ from report.browser import (
     RATED,
     VERDICTS,
     MadeUp,
-    Page,
     gaps,
     name_of,
 )
 from study_runs import runs_of
 
 
-def test_the_claims_open(page):
+def test_the_claims_open_and_list_their_checks(page):
     detail = page.find("#claim-2")
     assert not detail.is_displayed()
     page.click(".claim-button[aria-controls='claim-2']")
@@ -30,10 +29,7 @@ def test_the_claims_open(page):
     cells = page.all(".claim")[0].find_elements("css selector", "td")
     assert [cell.text.replace("\n", " ") for cell in cells] == ["holds", "undecided"]
     assert len(page.all(".claim td svg.icon path")) == 4, "never colour alone"
-
-
-def test_the_checks_of_a_claim(page):
-    assert page.all(".checks-scroll") == [], "only when the claim is opened"
+    assert page.all("#claim-1 .checks-scroll") == [], "only when the claim is opened"
     for _ in range(3):
         page.click(".claim-button[aria-controls='claim-1']")
     [title] = [one.text for one in page.all("#claim-1 .checks h5")]
@@ -93,23 +89,18 @@ def test_the_head_to_head_table(page, source):
     assert len(page.all("#matrix tbody tr")) == 7 > before
 
 
-def test_the_sweep_has_its_parameter_on_the_x_axis(page, source):
+def test_the_sweep_has_its_parameter_on_the_x_axis(page):
     page.choose("#family", "Diagonal")
     rows = page.rows("sweep", "points")
-    lost = {row["value"]: row["mean"] for row in rows if row["panel"] == "Pseudo-regret against a best response"}
     named = {row["value"]: row["named"] for row in rows if row["named"]}
     assert named == {2: "c = 2", 8: "plain, default"}, "the presets, and the default"
-    ends = {
-        spec: source.runs("diagonal:n=2", spec, "best-response", "pseudo_regret").values[-1].mean() for spec in RATED
-    }
-    assert lost == {
-        value: pytest.approx(mean, rel=1e-4) for value, mean in zip((0, 0.5, 2, 8), ends.values(), strict=True)
-    }
-    assert {row["panel"] for row in rows} == {"Pseudo-regret against a best response", "Exploitability in self-play"}
-    own = {row["value"]: row["mean"] for row in rows if row["panel"] == "Exploitability in self-play"}
+    panels = "Pseudo-regret against a best response", "Exploitability in self-play"
+    lost, own = ({row["value"]: row["mean"] for row in rows if row["panel"] == panel} for panel in panels)
+    assert len(rows) == len(lost) + len(own)
+    points = {one["learner"]: one for one in page.data["frontiers"][1]["points"]}  # see test_page_frontier.py
     for value, spec in zip((0, 0.5, 2, 8), RATED, strict=True):
-        late = source.runs("diagonal:n=2", spec, spec, "exploitability").values[-10:]  # 100 rounds
-        assert own[value] == pytest.approx(late.mean(), rel=1e-4)
+        point = points[page.place(spec)]
+        assert (lost[value], own[value]) == (point["best"]["mean"], point["self"]["exploitability"]["mean"])
     assert "mean of the recorded rounds from 210 to 300" in page.text("#sweep-caption")
     least = min(lost, key=lost.get)
     assert f"Smallest loss to a best response: c = {least:g}, " in page.text("#sweep-caption")
@@ -229,34 +220,19 @@ def test_a_game_without_a_frontier_says_so(opened):
 
 
 def test_every_sweep_has_a_separate_line_in_the_frontier(opened):
-    specs = [*RATED[:3], *(f"mine:rate={rate}" for rate in (10, 9, 0.5, 1))]
+    mine = [f"mine.py:Mine:rate={rate}" for rate in (0.5, 1, 9, 10)]
+    specs = [*RATED[:3], *mine[::-1]]
     source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
     page = opened(source, title="Two")
     assert page.text("#frontier-title") == "Which c and rate?"
+    loses = "how much it loses to a best response, and how it does against itself. Lower is better in both."
+    assert page.text("#frontier .lead") == f"COEBL for each c, and mine.py:Mine for each rate: {loses}"
     rows = [row for row in page.rows("sweep", "points") if row["panel"].endswith("a best response")]
     assert [row["value"] for row in rows] == [0, 0.5, 2, 0.5, 1, 9, 10]
     assert [row["sweep"] for row in rows] == [0] * 3 + [1] * 4
-    ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "pseudo_regret") for rate in (0.5, 1, 9, 10)]
+    ends = [source.runs("rps", spec, "best-response", "pseudo_regret") for spec in mine]
     assert [row["mean"] for row in rows[3:]] == pytest.approx([runs.values[-1].mean() for runs in ends], rel=1e-4)
     page.keep_downloads()
     page.click("#sweep-csv")
     assert len(page.saved_rows()) == 2 * len(specs)
     assert page.download()[0] == "Two-by-c-and-rate-Rock-paper-scissors.csv"
-
-
-def test_the_other_sections_work_without_the_figures(driver, small, tmp_path):
-    text = small.read_text(encoding="utf-8")
-    start = text.index('<section id="figures"')
-    end = text.index("</section>", start) + len("</section>")
-    path = tmp_path / "page.html"
-    path.write_text(text[:start] + text[end:], encoding="utf-8")
-    page = Page(driver, path)
-    assert len(page.all("#matrix tbody tr")) > 1
-    page.click("#every-game")
-    assert "on all games" in page.text("#table-lead")
-    page.choose("#frontier-metric", "TV distance")
-    page.rows("sweep", "points")
-    assert "TV distance in self-play" in page.strings("sweep")
-    page.click("#theme")
-    page.script("localStorage.clear()")
-    assert driver.get_log("browser") == []
