@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import resources
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from coebl.core.errors import InputError, look_up, shorten
 from coebl.core.specs import files_in
 from coebl.engine.match import MatchName
-from coebl.evidence.checks import Check, Setting
+from coebl.evidence.checks import Check
 from coebl.evidence.judge import Claim, Verdict, judge
 from coebl.learners import LEARNERS
 from coebl.report.content import Presentation
@@ -204,25 +204,6 @@ def _parts_with(matches: Iterable[MatchName], study: Study) -> list[dict[str, An
     ]
 
 
-@cache
-def _read(package: str, name: str) -> tuple[str, dict[str, Any]]:
-    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
-    return text, tomllib.loads(text)
-
-
-def read_setting(package: str) -> Setting:
-    """Return the rounds and the noise of the study of a paper."""
-    _, study = _read(package, "study.toml")
-    return Setting(study["rounds"], study["noise"])
-
-
-@cache
-def read_variants(package: str) -> dict[str, Variant]:
-    """Return the variants of a paper by their ids."""
-    _, data = _read(package, "paper.toml")
-    return {id: Variant(id, **values) for id, values in data["variants"].items()}
-
-
 def read_paper(
     package: str, checks: Mapping[str, Checks], figures: Iterable[Figure], reference: Reference | None = None
 ) -> Paper:
@@ -234,15 +215,17 @@ def read_paper(
         figures: the figures of the paper.
         reference: a line beside cumulative metrics in self-play.
     """
-    text, study = _read(package, "study.toml")
-    _, data = _read(package, "paper.toml")
-    variants = read_variants(package)
-    words = dict(data["page"])
+    study_text, paper_text = (
+        resources.files(package).joinpath(name).read_text(encoding="utf-8") for name in ("study.toml", "paper.toml")
+    )
+    study, data = tomllib.loads(study_text), tomllib.loads(paper_text)
+    variants = {id: Variant(id, **values) for id, values in data["variants"].items()}
+    words = data["page"]
     opponent = words.pop("opponent")
     presets = [variant.preset(opponent) for variant in variants.values()]
     return Paper(
         name=study["name"],
-        file=text,
+        file=study_text,
         variants=variants,
         claims={id: Claim(id, checks=checks[id], **values) for id, values in data["claims"].items()},
         figures={figure.name: figure for figure in figures},

@@ -20,10 +20,10 @@ import numpy as np
 
 from coebl.core.specs import split_spec
 from coebl.engine.match import MatchName
-from coebl.evidence.checks import Check, Largest, Near, Sample, Sublinear, above, below
+from coebl.evidence.checks import Check, Largest, Near, Sample, Setting, Sublinear, above, below
 from coebl.learners import Coebl, parse_learner
 from coebl.naming import game_title, learner_title
-from coebl.papers import Checks, Variant, read_paper, read_setting, read_variants
+from coebl.papers import Checks, Variant, read_paper
 from coebl.papers.reproduce import Figure, Panel, curves_panel, heat_map_panel, line_title, sweep_panel
 from coebl.plots import Reference, plot_reference
 from coebl.plots.style import GUIDE
@@ -31,7 +31,7 @@ from coebl.plots.style import GUIDE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SETTING, VARIANTS = read_setting(__name__), read_variants(__name__)
+SETTING = Setting(3000, "gaussian")  # of study.toml
 
 SIZES = (2, 3, 4, 5, 6, 7)
 MAIN_SIZES = (2, 3, 4)  # of the figures in the main text, and of the quick run
@@ -297,7 +297,7 @@ def heat_map(variant: Variant) -> _Groups:
         game_title(game): {learner_title(role): match for role, match in duels(variant, game).items()}
         for game in games()
     }
-    alike = [match for other in VARIANTS.values() for game in games() for match in duels(other, game).values()]
+    alike = [match for other in PAPER.variants.values() for game in games() for match in duels(other, game).values()]
     return [[heat_map_panel(HEAD_TO_HEAD["noise-free"], rows, alike)]]
 
 
@@ -336,3 +336,4 @@ FIGURES = [
 ]
 
 PAPER = read_paper(__name__, CHECKS, FIGURES, REFERENCE)
+VARIANTS = PAPER.variants
