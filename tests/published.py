@@ -30,11 +30,14 @@ def verdict(values, checks):
 
 def check(values):
     mean, low, high = (math.nan if values[key] is None else values[key] for key in ("measured", "low", "high"))
-    p_values = {f"{side}_holm": values.get(f"{side}_adjusted", 1.0) for side in ("p_for", "p_against")}
+    p_values = {key: values.get(key, math.nan) for key in ("p_for", "p_against")}
+    p_values |= {f"{key}_holm": values.get(f"{key}_adjusted", 1.0) for key in ("p_for", "p_against")}
     estimate = Estimate(mean, low, high, math.nan, values.get("n", 0), **p_values)
+    words = values.get("quantity", ""), values.get("wanted", "")
+    kind = type("Stated", (Bound,), {"words": words, "beside": values.get("beside", False)})
     threshold = values.get("threshold")
-    kind = Bound((), math.nan if threshold is None else threshold, "above")
-    return CheckResult(kind, "", estimate, values.get("missing", []))
+    stated = kind((), math.nan if threshold is None else threshold, "above")
+    return CheckResult(stated, values.get("subject", ""), estimate, values.get("missing", []))
 
 
 def different(found: Any, expected: Any, where: str = "", rel: float = 1e-9, near: float = 1e-12) -> list[str]:

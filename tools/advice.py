@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coebl.core.files import write_whole
 from coebl.evidence import Estimate
@@ -16,11 +16,8 @@ from coebl.learners import KINDS, REFERENCES
 from coebl.naming import learner_titles
 from coebl.plots import save
 from coebl.tournament.figures import plot_standings
-from coebl.tournament.standings import Standing, Standings
+from coebl.tournament.standings import Cycle, Standing, Standings
 from tools.templates import read_csv, read_json, render
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 OWN = ("kin", "strain")  # the learners of this project
 CONTENDERS = tuple(kind for kind in KINDS if kind not in REFERENCES)
@@ -98,12 +95,13 @@ def document(folder: Path) -> str:
     return render("advice", filters, files=files, of=files.standings, summary=files.summary, title=titles.__getitem__)
 
 
-def draw_standings(folder: Path) -> Figure:
-    """Draw the figure of a tournament again, from its summary."""
+def read_standings(folder: Path) -> Standings:
+    """Return the standings of a tournament from its summary, without the duels."""
     summary = read_json(folder / "summary.json")
     rows = [Standing(**{key: _estimate(value) for key, value in row.items()}) for row in summary["standings"]]
+    cycles = [Cycle(**cycle) for cycle in summary["cycles"]]
     kept = {key: summary[key] for key in ("cycles_by_game", "nash_unique", "games", "seeds", "resamples")}
-    return plot_standings(Standings(rows, duels=[], cycles=[], **kept))
+    return Standings(rows, [], cycles, **kept)
 
 
 def _estimate(value: Any) -> Any:
@@ -116,4 +114,4 @@ def _estimate(value: Any) -> Any:
 if __name__ == "__main__":
     RESULTS = Path("results", "tournament")
     write_whole(Path("docs", "which-learner.md"), document(RESULTS))
-    save(draw_standings(RESULTS), RESULTS, "figure", ["svg", "png"])
+    save(plot_standings(read_standings(RESULTS)), RESULTS, "figure", ["svg", "png"])

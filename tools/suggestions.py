@@ -124,43 +124,39 @@ class OutcomesBySeed:
         by_game = table.select(
             "game",
             "seed",
-            learner=row,
-            outcome=pl.when(alone).then(pl.lit(SELF_PLAY)).otherwise(column),
+            learner=row.cast(pl.Enum(self.learners), strict=False),
+            outcome=pl.when(alone).then(pl.lit(SELF_PLAY)).otherwise(column).cast(pl.Enum(OUTCOMES), strict=False),
             value=pl.when(alone).then(pl.col("exploitability")).otherwise(regret),
-        ).filter(pl.col("outcome").is_in(OUTCOMES), pl.col("learner").is_in(self.learners))
+        ).drop_nulls(["learner", "outcome"])
         over_all = pooled(by_game, ["learner", "outcome"], ["game"]).with_columns(game=pl.lit(ALL_GAMES))
-        self.values = pl.concat([over_all.select(by_game.columns), by_game])  # game, seed, learner, outcome, value
+        values = pl.concat([over_all.select(by_game.columns), by_game])  # game, seed, learner, outcome, value
+        self.values = values.with_columns(pl.col("game").cast(pl.Enum([ALL_GAMES, *self.games])))
         self.seeds = over_all["seed"].n_unique()
 
     def means(self) -> Iterator[dict[str, Any]]:
-        """Yield the mean of each outcome of each learner, per game and over all, with its interval."""
-        found = tests_of(self.values, ["learner", "outcome", "game"], family="")
-        for learner in self.learners:
-            for outcome in OUTCOMES:
-                for game in (ALL_GAMES, *self.games):
-                    test = found[learner, outcome, game]
-                    labels = {"learner": learner, "outcome": outcome, "game": game}
-                    yield {**labels, "mean": _six(test.mean), "low": _six(test.low), "high": _six(test.high)}
+        """Yield the mean of each outcome of each learner, over all games and per game, with its interval."""
+        keys = ["learner", "outcome", "game"]
+        for labels, test in tests_of(self.values, keys, family="").items():
+            numbers = {name: _six(getattr(test, name)) for name in ("mean", "low", "high")}
+            yield dict(zip(keys, labels, strict=True)) | numbers
 
     def differences(self) -> list[Difference]:
-        """Return all comparisons, per game and over all games; Holm corrects over all tests over all games together."""
-        asked = comparisons(self.learners)
-        pairs = pl.DataFrame(asked, schema=["wish", "learner", "base"], orient="row")
+        """Return all comparisons, over all games and per game; Holm corrects over all tests over all games together."""
+        specs = pl.Enum(self.learners)
+        pairs = pl.DataFrame(comparisons(self.learners), Comparison._fields, orient="row").with_row_index("place")
         bases = self.values.rename({"learner": "base", "value": "subtracted"})
-        paired = pairs.join(self.values, on="learner").join(bases, on=["base", "outcome", "game", "seed"])
+        typed = pairs.cast({"learner": specs, "base": specs})
+        paired = typed.join(self.values, on="learner").join(bases, on=["base", "outcome", "game", "seed"])
         paired = paired.with_columns(value=pl.col("value") - pl.col("subtracted"))
-        tests = tests_of(paired, ["learner", "base", "outcome", "game"], family="")
+        tests = tests_of(paired, ["place", *Difference._fields[:5]], family="")
         whole = [key for key in tests if key[-1] == ALL_GAMES]
         family = correct([replace(tests[key], p=_six(tests[key].p)) for key in whole], "all tests of the study")
         corrected = {key: _six(test.p_holm) for key, test in zip(whole, family, strict=True)}
-        found = []
-        for wish, learner, base in asked:
-            for outcome in OUTCOMES:
-                for game in (ALL_GAMES, *self.games):
-                    key = (learner, base, outcome, game)
-                    mean, low, high, p = (_six(getattr(tests[key], name)) for name in ("mean", "low", "high", "p"))
-                    found.append(Difference(wish, *key, mean, low, high, p, corrected.get(key)))
-        return found
+        numbers = Difference._fields[5:9]
+        return [
+            Difference._make([*key[1:], *(_six(getattr(test, name)) for name in numbers), corrected.get(key)])
+            for key, test in tests.items()
+        ]
 
 
 def _six(number: float) -> float:

@@ -1,19 +1,20 @@
 """The ablation study: its results are of the whole study, and docs/ablation.md agrees with them."""
 
+import json
+import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from coebl.evidence.pairwise import ALL_GAMES
-from coebl.evidence.statistics import holm, paired_difference
-from coebl.study import Results, parse_study, read_study
-from study_runs import go, runs_of
+from coebl.study import Results, read_study
+from published import different
 from tools.ablation import STUDY, Files, summarise
-from tools.suggestions import KIN, OUTCOMES, SUGGESTIONS, comparisons
+from tools.suggestions import KIN, OUTCOMES, comparisons
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "results" / "ablation"
+RESULTS, FROZEN = ROOT / "results" / "ablation", ROOT / "tests" / "frozen"
 
 
 @pytest.fixture(scope="module")
@@ -30,26 +31,6 @@ def test_the_results_are_those_of_the_whole_study(files):
     assert files.summary["tests"] == len(tested) == len(wanted)
     assert files.summary["games"] == {cell.game: cell.rounds for cell in study.cells}
     assert files.summary["seeds"] == 20
-    corrected = holm([one.p for one in tested])
-    np.testing.assert_allclose([one.p_holm for one in tested], corrected, rtol=1e-4)
-
-
-def test_what_is_compared_was_fixed_in_the_studys_file():
-    learners = dict.fromkeys(row for _, row, _ in read_study(ROOT / STUDY).matches())
-    found, more = comparisons(learners), "population=pool:mutants=4"
-    assert {one.wish for one in found} == {*SUGGESTIONS, KIN}
-    assert {(one.learner, one.base) for one in found if one.base not in ("coebl", "coebl:c=2", "kin")} == {
-        (f"coebl:{c}{variant}", f"coebl:{c}{base}")
-        for c in ("", "c=2,")
-        for variant, base in [
-            ("mutation=adaptive,selection=elitist:judge=means", "selection=elitist:judge=means"),
-            *(
-                (f"selection={one},{more}", f"selection=elitist:judge=means,{more}")
-                for one in ("comma", "tournament", "dominance")
-            ),
-            ("population=pool:size=4+mutants=4+play=draw", "population=pool:size=4+mutants=4"),
-        ]
-    }
 
 
 def test_what_the_words_say_is_what_the_numbers_say(files):
@@ -97,43 +78,14 @@ def found_of(files, learner):
     return [files.test(learner, outcome) for outcome in OUTCOMES]
 
 
-def test_a_small_study_is_summarised_by_hand_alike(tmp_path):
-    study = parse_study("""
-        name = "small"
-        seeds = 4
-        record = "last"
-        metrics = ["pseudo_regret", "exploitability"]
-        learners = ["coebl:c=2", "coebl:c=2,recombination=both", "kin", "kin:c=0"]
-        [match-ups]
-        self-play = true
-        one-against-all = ["best-response", "ucb", "exp3"]
-        [[parts]]
-        rounds = 20
-        games = ["rps"]
-        [[parts]]
-        rounds = 10
-        games = ["diagonal:n=2"]
-    """)
-    go(study, tmp_path / "runs")
-    results = Results(tmp_path / "runs")
-    summarise(results, study, tmp_path)
-    files = Files(tmp_path)
-    assert files.summary["games"] == {"rps": 20, "diagonal:n=2": 10}
+def test_the_files_have_the_numbers_of_the_runs(tmp_path):
+    """The numbers of the frozen folder, which test_frozen.py computes too."""
+    with tarfile.open(FROZEN / "ablation.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    study = read_study(FROZEN / "ablation.toml")
+    summarise(Results(tmp_path / "ablation"), study, tmp_path)
+    files, expected = Files(tmp_path), json.loads((FROZEN / "ablation.json").read_text())
+    assert different([one._asdict() for one in files.differences], expected["differences"]) == []
+    assert different([*files.means.values()], [row["mean"] for row in expected["means"]]) == []
+    assert files.summary["games"] == {cell.game: cell.rounds for cell in study.cells}
     assert {path.name for path in tmp_path.glob("*.*g")} == {"coebl.png", "coebl.svg", "kin.png", "kin.svg"}
-
-    def regret(learner):
-        each = [
-            runs_of(results, game, learner, "ucb", "pseudo_regret").values[-1] * 100 / rounds
-            for game, rounds in files.summary["games"].items()
-        ]
-        return np.mean(each, axis=0)
-
-    variant = "coebl:c=2,recombination=both"
-    expected = paired_difference(regret(variant), regret("coebl:c=2"), seeds=range(4))
-    found = files.test(variant, "ucb")
-    ends = expected
-    np.testing.assert_allclose(found[5:9], (ends.mean, ends.low, ends.high, expected.p), rtol=1e-5)
-    assert found.p_holm >= found.p
-    alone = runs_of(results, "rps", "kin:c=0", "kin:c=0", "exploitability").values[-1]
-    plain = runs_of(results, "rps", "kin", "kin", "exploitability").values[-1]
-    assert files.test("kin:c=0", "self-play", game="rps").mean == pytest.approx(np.mean(alone - plain), rel=1e-5)
