@@ -19,11 +19,15 @@ class MadeRuns(NamedTuple):
 
 
 class MadeCurves:
-    """The interface of results that judges use; subclasses have `matches()` and `runs(game, row, column, metric)`."""
+    """The interface of results that judges and figures use.
+
+    Subclasses have `matches()` and `runs(game, *players, metric)`, which raises a KeyError for what was not recorded.
+    """
 
     metrics = ("pseudo_regret", "regret", "tv", "exploitability", "average_exploitability")
 
-    def curves(self, metrics, *, game, players):
+    def curves(self, metrics, *, game, players, points=None, noise=None):
+        players = [seat if isinstance(seat, str) else seat[0] for seat in players]
         frames = []
         for metric in metrics:
             try:
@@ -31,12 +35,18 @@ class MadeCurves:
             except KeyError:
                 continue
             keys = {
+                "game": game,
                 "rounds": found.horizon,
                 "noise": found.noise,
                 "seed": np.repeat(found.seeds, len(found.rounds)),
                 "round": np.tile(found.rounds, len(found.seeds)),
             }
-            frames.append(pl.DataFrame({**keys, metric: np.asarray(found.values, float).T.ravel()}))
+            frame = pl.DataFrame({**keys, metric: np.asarray(found.values, float).T.ravel()})
+            frames.append(frame.with_columns(players=pl.lit(players)))
         if not frames:
             raise InputError("it is not there.")
         return pl.concat(frames, how="diagonal")
+
+    def last(self, metrics, *, game, players):
+        frame = self.curves(metrics, game=game, players=players)
+        return frame.filter(pl.col("round") == pl.col("round").max()).drop("round")

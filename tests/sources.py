@@ -1,4 +1,4 @@
-"""Inputs that several tests share: words of a command, and custom Python files."""
+"""Inputs that several tests share: words of a command, a suite, and custom Python files."""
 
 PLAY = ["match", "--game", "rps", "--row", "ucb", "--column", "ucb"]  # a later --row overrides this one
 
@@ -22,6 +22,42 @@ class Mine(Learner):
     def observe(self, t, seen):
         played = self.seat.at(seen.action)
         self.score[played] += seen.reward / np.maximum(0.05, self.played[played])
+"""
+
+FIRST_ACTION = '''
+from coebl import Learner
+
+class Mine(Learner):
+    """Plays its first action; breaks on games of more than three."""
+
+    name = "mine"
+
+    def start(self, seat):
+        self.moves = seat.zeros(seat.actions)
+        self.moves[:, 0] = 1
+        if seat.actions > 3:
+            raise ArithmeticError("too many actions")
+
+    def policy(self, t):
+        return self.moves
+'''
+
+TINY_SUITE = """
+name = "tiny"
+version = 1
+title = "Tiny"
+description = "For tests."
+learners = ["uniform", "exp3", "hedge"]
+[[parts]]
+rounds = 20
+games = ["rps", "matching-pennies"]
+[[parts]]
+rounds = 10
+games = ["diagonal:n=2"]
+[quick]
+rounds = 5
+seeds = 3
+games = ["rps", "matching-pennies"]
 """
 
 SURPRISE = """\

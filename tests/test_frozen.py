@@ -10,6 +10,7 @@ tournament's means were computed again, when they became Student's over games in
 import json
 import shutil
 import tarfile
+from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -189,69 +190,57 @@ def trial(folder: Path) -> Rows:
     ]
 
 
-def ablation(folder: Path) -> tuple[Rows, Rows]:
-    """The tables of the ablation study: the means, and the differences with their tests."""
+def ablation(folder: Path) -> Any:
+    """The outcomes of the ablation study, from which its tables follow."""
     from coebl.study import Results, read_study
     from tools.suggestions import OutcomesBySeed
 
-    outcomes = OutcomesBySeed(Results(folder), read_study(FROZEN / "ablation.toml"))
-    return list(outcomes.means()), [one._asdict() for one in outcomes.differences()]
+    return OutcomesBySeed(Results(folder), read_study(FROZEN / "ablation.toml"))
 
 
 # The numbers of each frozen folder: what `frozen/make.py` stores, and what is computed again
 
-
-def study_numbers(folder: Path) -> dict[str, Rows]:
-    pairs = [("coebl:c=2", "ucb"), ("ucb", "exp3"), ("exp3", "uniform")]
-    asked: list[dict[str, Any]] = [
-        {},
-        {"metric": "pseudo_regret", "game": "biased-rps"},
-        {"metric": "regret", "margin": 20.0},
-        {"metric": "tv", "margin": 0.5},
-        {"metric": "exploitability", "game": ["biased-rps", "diagonal:2"]},
-        {"metric": "external_regret"},
-    ]
-    return {
-        "summary": summaries(folder),
-        "summary of round 50": summaries(folder, 50),
-        "table": table(folder),
-        "ranking": ranking(folder),
-        "comparisons": [[a, b, options, comparison(folder, a, b, **options)] for a, b in pairs for options in asked],
-    }
-
-
-def reproduction_numbers(folder: Path) -> dict[str, Rows]:
-    return {
-        "verdicts": verdicts(folder),
-        "means": paper_means(folder),
-        "comparisons": [comparison(folder, "ucb", "exp3"), comparison(folder, "coebl:c=2", "ucb", metric="tv")],
-    }
-
-
-def tournament_numbers(folder: Path) -> dict[str, Rows]:
-    return {
-        "duels": duels(folder),
-        "standings": standings(folder),
-        "ranking": ranking(folder),
-        "comparisons": [comparison(folder, "coebl:c=2", "ucb"), comparison(folder, "exp3", "uniform", game="rps")],
-    }
-
-
-def trial_numbers(folder: Path) -> dict[str, Rows]:
-    return {"findings": trial(folder)}
-
-
-def ablation_numbers(folder: Path) -> dict[str, Rows]:
-    means, differences = ablation(folder)
-    return {"means": means, "differences": differences}
-
-
-NUMBERS = {
-    "study": study_numbers,
-    "reproduction": reproduction_numbers,
-    "tournament": tournament_numbers,
-    "trial": trial_numbers,
-    "ablation": ablation_numbers,
+PAIRS = [("coebl:c=2", "ucb"), ("ucb", "exp3"), ("exp3", "uniform")]
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"metric": "pseudo_regret", "game": "biased-rps"},
+    {"metric": "regret", "margin": 20.0},
+    {"metric": "tv", "margin": 0.5},
+    {"metric": "exploitability", "game": ["biased-rps", "diagonal:2"]},
+    {"metric": "external_regret"},
+]
+NUMBERS: dict[str, dict[str, Callable[[Path], Rows]]] = {
+    "study": {
+        "summary": summaries,
+        "summary of round 50": lambda folder: summaries(folder, 50),
+        "table": table,
+        "ranking": ranking,
+        "comparisons": lambda folder: [
+            [*two, asked, comparison(folder, *two, **asked)] for two in PAIRS for asked in OPTIONS
+        ],
+    },
+    "reproduction": {
+        "verdicts": verdicts,
+        "means": paper_means,
+        "comparisons": lambda folder: [
+            comparison(folder, "ucb", "exp3"),
+            comparison(folder, "coebl:c=2", "ucb", metric="tv"),
+        ],
+    },
+    "tournament": {
+        "duels": duels,
+        "standings": standings,
+        "ranking": ranking,
+        "comparisons": lambda folder: [
+            comparison(folder, "coebl:c=2", "ucb"),
+            comparison(folder, "exp3", "uniform", game="rps"),
+        ],
+    },
+    "trial": {"findings": trial},
+    "ablation": {
+        "means": lambda folder: list(ablation(folder).means()),
+        "differences": lambda folder: [one._asdict() for one in ablation(folder).differences()],
+    },
 }
 
 
@@ -262,11 +251,10 @@ def test_frozen_numbers_are_recomputed(name, tmp_path):
     with tarfile.open(FROZEN / f"{name}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     shutil.copytree(tmp_path / name, tmp_path / "copy")
-    found = NUMBERS[name](tmp_path / name)
     expected = json.loads((FROZEN / f"{name}.json").read_text())
-    assert list(found) == list(expected)
-    for part in expected:
-        assert different(found[part], expected[part], part)[:10] == []
+    assert list(NUMBERS[name]) == list(expected)
+    for part, compute in NUMBERS[name].items():
+        assert different(compute(tmp_path / name), expected[part], part)[:10] == []
     stored = sorted(path.relative_to(tmp_path / "copy") for path in (tmp_path / "copy").rglob("*") if path.is_file())
     for path in stored:  # reading does not change a folder
         assert (tmp_path / name / path).read_bytes() == (tmp_path / "copy" / path).read_bytes(), path

@@ -118,12 +118,13 @@ def test_a_difference_is_tested_by_seed():
 
 
 @pytest.mark.parametrize("hits", [0, 3, 58, 60])
+@pytest.mark.parametrize("threshold", [0.1, 0.5, 0.8])
 @pytest.mark.parametrize("side", ["above", "below"])
-def test_a_share_against_scipy(hits, side):
+def test_a_share_against_scipy(hits, threshold, side):
     numbers = np.repeat([1.0, 0.0], [hits, 60 - hits])[None]
-    found = Share((SAMPLE,), 0.5, side).measure(numbers)
+    found = Share((SAMPLE,), threshold, side).measure(numbers)
     sides = ("greater", "less") if side == "above" else ("less", "greater")
-    expected = [scipy.stats.binomtest(hits, 60, 0.5, alternative=one).pvalue for one in sides]
+    expected = [scipy.stats.binomtest(hits, 60, threshold, alternative=one).pvalue for one in sides]
     assert (found.p_for, found.p_against) == pytest.approx(expected, rel=1e-9, abs=0)  # also below 1e-16
     ends = scipy.stats.binomtest(hits, 60).proportion_ci(method="wilson")
     assert (found.mean, found.low, found.high) == pytest.approx((hits / 60, ends.low, ends.high))

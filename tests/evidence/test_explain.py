@@ -62,16 +62,23 @@ def test_dominated_actions_are_those_of_a_linear_program():
     assert dominated_actions(np.array([[4.0]])).tolist() == [False]
 
 
+def lost(results, game, learner, opponent):
+    """The loss of a learner by seed, in both seats, per round and in units of the payoff range."""
+    low, high = next(record.payoff_range for record in results.records() if record.game == game)
+    row, column = (
+        results.last(game=game, players=players)["pseudo_regret"].to_numpy()
+        for players in ((learner, opponent), (opponent, learner))
+    )
+    return (row - column) / 2 / 60 / (high - low)
+
+
+GAMES = ("diagonal:n=2", "biased-rps")
+
+
 def test_the_largest_loss_is_that_of_the_table(folder):
     results = Results(folder)
     found = explain(results, "uniform")
-    means = {}
-    for game in ("diagonal:n=2", "biased-rps"):
-        low, high = next(record.payoff_range for record in results.records() if record.game == game)
-        for opponent in ("ucb", "exp3"):
-            row = results.last(game=game, players=("uniform", opponent))["pseudo_regret"].mean()
-            column = results.last(game=game, players=(opponent, "uniform"))["pseudo_regret"].mean()
-            means[game, opponent] = (row - column) / 2 / 60 / (high - low)
+    means = {(game, rival): lost(results, game, "uniform", rival).mean() for game in GAMES for rival in ("ucb", "exp3")}
     assert [(loss.game, loss.opponent) for loss in found.losses] == sorted(means, key=lambda key: -means[key])
     for loss in found.losses:  # hedge sees more than a bandit does, and is left out
         assert loss.share.mean == pytest.approx(means[loss.game, loss.opponent])
@@ -81,21 +88,10 @@ def test_the_largest_loss_is_that_of_the_table(folder):
 
 def test_an_opponent_is_compared_by_what_it_takes_from_others_that_see_no_more(folder):
     results = Results(folder)
-    games = ("diagonal:n=2", "biased-rps")
-    widths = {record.game: np.ptp(record.payoff_range) for record in results.records()}
-
-    def lost(game, learner, opponent):
-        """By seed, in both seats."""
-        row, column = (
-            results.last(game=game, players=players)["pseudo_regret"].to_numpy()
-            for players in ((learner, opponent), (opponent, learner))
-        )
-        return (row - column) / 2 / 60 / widths[game]
-
     found = explain(results, "uniform", runs=0).exploited
     assert {*found} == {"ucb", "exp3"}
     for opponent, other in (("ucb", "exp3"), ("exp3", "ucb")):  # not hedge, which loses less to both
-        more = [lost(game, "uniform", opponent) - lost(game, other, opponent) for game in games]
+        more = [lost(results, game, "uniform", opponent) - lost(results, game, other, opponent) for game in GAMES]
         assert found[opponent].mean == pytest.approx(np.mean(more))
         assert found[opponent].sd == pytest.approx(np.std(np.mean(more, axis=0), ddof=1))
 

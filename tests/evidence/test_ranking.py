@@ -58,21 +58,6 @@ def test_every_file_is_read_once(played, monkeypatch):
     assert sorted(read) == results.store.digests()
 
 
-def test_both_seats_count_by_seed(tmp_path):
-    text = (
-        STUDY.replace("none", "gaussian").replace("fixed:strategy=0/1/0", "exp3").replace("fixed:strategy=1/0/0", "ucb")
-    )
-    results = results_of(text + '[match-ups]\nall-pairs = ["ucb", "exp3"]\n', tmp_path)
-    ranking = rank(results)
-    by_game = {pairing.game: pairing for pairing in ranking.pairings}
-    assert by_game.keys() == {"rps", "diagonal:n=2"}
-    for game, pairing in by_game.items():
-        first, second = pairing.first, pairing.second
-        as_row = runs_of(results, game, first, second, "pseudo_regret").values[-1]
-        as_column = runs_of(results, game, second, first, "pseudo_regret").values[-1]
-        assert pairing.advantage.mean == pytest.approx(np.mean(as_column - as_row) / 2)
-
-
 def test_means_over_games_have_one_last_bit():
     numbers = np.random.default_rng(1).standard_normal((60, 9))
     rows = [

@@ -7,21 +7,11 @@ import re
 import numpy as np
 import polars
 import pytest
-from scipy.stats import binomtest
 
 from coebl.core.errors import InputError
 from coebl.evidence.runtimes import Problem, Runtimes, read_runtimes, slope, write_ioh
 
 MIXED = Runtimes((300, None, 100, 200, None), budget=1000)
-
-
-@pytest.mark.parametrize(("hits", "runs"), [(0, 7), (7, 7), (3, 7), (1, 50), (49, 50)])
-def test_the_interval_of_a_share_is_wilsons(hits, runs):
-    share = Runtimes((5,) * hits + (None,) * (runs - hits), 10).share()
-    expected = binomtest(hits, runs).proportion_ci(method="wilson")
-    assert share.mean == hits / runs
-    assert (share.low, share.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert share.method == "wilson"
 
 
 def test_runs_without_a_condition_have_not_hit():
@@ -76,26 +66,6 @@ def test_missing_hits_and_runs_are_rejected():
         Runtimes((), 10)
 
 
-def test_the_files_for_iohanalyzer(tmp_path):
-    """As the tool's page on its formats describes them; every block ends with the last evaluation."""
-    small, large = Problem(1, "diagonal:space=bits,mask=no", 10), Problem(1, "diagonal:space=bits,mask=no", 20)
-    runs = {small: MIXED, large: Runtimes((1, 77), 80)}
-    paths = write_ioh(tmp_path, "pdcoea:population=5,chi=0.1", runs)
-    home = tmp_path / "pdcoea_population=5_chi=0.1"
-    info = (home / "IOHprofiler_f1.info").read_text().splitlines()
-    assert home / "IOHprofiler_f1.info" in paths
-    assert info[0] == (
-        "suite = 'coebl', funcId = 1, funcName = 'diagonal:space=bits mask=no', DIM = 10, maximization = T, "
-        "algId = 'pdcoea:population=5 chi=0.1'"
-    )
-    assert info[1].startswith("%")
-    assert info[2] == ("data_f1/IOHprofiler_f1_DIM10.dat, 1:300|1.0, 1:1000|0.0, 1:100|1.0, 1:200|1.0, 1:1000|0.0")
-    assert "DIM = 20" in info[3]
-    header = '"function evaluation" "best-so-far f(x)"'
-    data = (home / "data_f1/IOHprofiler_f1_DIM20.dat").read_text()
-    assert data == f"{header}\n1 1\n{header}\n1 0\n77 1\n"
-
-
 def read_ioh(folder):
     """Return the runs in a folder as IOHanalyzer's reader finds them: by algorithm, function and dimension.
 
@@ -110,7 +80,7 @@ def read_ioh(folder):
             fields = [field.strip().partition("=") for field in next(csv.reader([first], quotechar="'"))]
             header = {name.strip(): value.strip().strip("'") for name, _, value in fields}
             assert comment.startswith("%")
-            assert header["maximization"] == "T"
+            assert (header["suite"], header["maximization"]) == ("coebl", "T")
             name, *records = (part.strip() for part in third.split(","))
             listed = [re.fullmatch(r"(\d+):(\d+)\|([\d.]+)", record).groups() for record in records]
             blocks = []
@@ -119,7 +89,7 @@ def read_ioh(folder):
                 if re.search(r"\d", row[0]):
                     blocks[-1].append((int(row[0]), float(row[1])))
                 else:
-                    assert row[0].startswith("function")  # by which the format is recognised
+                    assert row == ["function evaluation", "best-so-far f(x)"]  # by which the format is recognised
                     blocks.append([])
             assert [(int(evaluations), float(value)) for _, evaluations, value in listed] == [run[-1] for run in blocks]
             found[header["algId"], header["funcName"], int(header["DIM"])] = blocks
@@ -129,14 +99,16 @@ def read_ioh(folder):
 def test_the_files_for_iohanalyzer_read_back(tmp_path):
     problems = [Problem(1, "diagonal:space=bits,mask=no", n) for n in (10, 20)] + [Problem(2, 'it\'s "odd"', 7)]
     runs = dict(zip(problems, (MIXED, Runtimes((1, 2), 80), Runtimes((None,), 1)), strict=True))
-    for spec in ("pdcoea:population=5,chi=0.1", "cga"):
-        write_ioh(tmp_path, spec, runs)
+    paths = [path for spec in ("pdcoea:population=5,chi=0.1", "cga") for path in write_ioh(tmp_path, spec, runs)]
+    assert sorted(paths) == sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    assert tmp_path / "pdcoea_population=5_chi=0.1" / "IOHprofiler_f1.info" in paths
     found = read_ioh(tmp_path)
     assert {algorithm for algorithm, _, _ in found} == {"pdcoea:population=5 chi=0.1", "cga"}
+    assert {name for _, name, _ in found} == {"diagonal:space=bits mask=no", "its odd"}
     assert len(found) == 6
     for (_, _, size), blocks in found.items():
         [expected] = [times for problem, times in runs.items() if problem.size == size]
         # The time at which a run reaches the target 1, and the budget of those that do not.
         assert tuple(next((t for t, value in run if value >= 1), None) for run in blocks) == expected.times
         assert [run[-1][0] for run in blocks] == expected.spent.tolist()
-        assert all(run[0][0] == 1 for run in blocks)
+        assert all([t for t, _ in run] == sorted({1, run[-1][0]}) for run in blocks)

@@ -30,14 +30,6 @@ def test_the_results_are_those_of_the_whole_study():
     assert set(made["versions"]) >= {"coebl", "numpy", "numba", "python"}
 
 
-def test_the_markdown_table_agrees_with_the_json():
-    table = (RESULTS / "claims.md").read_text()
-    for verdict in json.loads((RESULTS / "claims.json").read_text()):
-        row = next(line for line in table.splitlines() if line.startswith(f"| {verdict['id']} |"))
-        cell = row.split(" | ")[2 + list(PAPER.variants).index(verdict["variant"])]
-        assert cell.startswith(f"**{verdict['verdict']}**")
-
-
 def test_the_picture_has_every_mean_on_one_scale():
     axes = draw_picture(read_checks(RESULTS)).axes
     assert [ax.get_title() for ax in axes] == ["the paper's text", "c = 2 everywhere", "c = 2, baselines as released"]

@@ -32,21 +32,6 @@ def test_the_page_has_the_tables_and_verdicts_of_the_runs(runs):
         assert table in page
 
 
-def test_the_verdicts(runs):
-    found = {verdict.id: verdict.verdict for verdict, _ in verdicts_on(runs, PUBLISHED)}
-    assert found == {
-        "swap": "fails",
-        "coarse": "holds",
-        "cycles": "holds",
-        "security": "holds",
-        "cournot": "not significant",
-        "bertrand": "fails",
-        "optimism": "not significant",
-        "cost-of-optimism": "holds",
-        "cost-of-swap": "holds",
-    }
-
-
 def test_every_match_has_every_seed(runs):
     assert len(runs) == len(PUBLISHED["games"]) * len(PUBLISHED["learners"])
     assert {len(numbers) for found in runs.values() for numbers in found.values()} == {PUBLISHED["seeds"]}

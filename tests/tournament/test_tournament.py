@@ -12,48 +12,10 @@ from coebl.study import Results, parse_study
 from coebl.tournament.outcome import columns_of
 from coebl.tournament.standings import measure
 from coebl.tournament.suite import Part, Suite, read_tournament
+from sources import FIRST_ACTION, TINY_SUITE
 from study_runs import go
 
 FIRST = "fixed:strategy=1/0"
-MINE = """
-from dataclasses import dataclass
-from coebl import Learner
-
-@dataclass
-class Mine(Learner):
-    \"\"\"Plays its first action; breaks on games of more than three.\"\"\"
-
-    name = "mine"
-
-    def start(self, seat):
-        self.moves = seat.zeros(seat.actions)
-        self.moves[:, 0] = 1
-        if seat.actions > 3:
-            raise ArithmeticError("too many actions")
-
-    def policy(self, t):
-        return self.moves
-
-    def observe(self, t, seen):
-        pass
-"""
-TINY = """
-name = "tiny"
-version = 1
-title = "Tiny"
-description = "For tests."
-learners = ["uniform", "exp3", "hedge"]
-[[parts]]
-rounds = 20
-games = ["rps", "matching-pennies"]
-[[parts]]
-rounds = 10
-games = ["diagonal:n=2"]
-[quick]
-rounds = 5
-seeds = 3
-games = ["rps", "matching-pennies"]
-"""
 
 
 def suite_of(name, rounds, game):
@@ -89,8 +51,8 @@ def test_measures_by_hand(tmp_path):
 @pytest.fixture
 def coebl(coebl, tmp_path):
     """The command, with a suite and a learner in the folder that it is run in."""
-    (tmp_path / "tiny.toml").write_text(TINY)
-    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "tiny.toml").write_text(TINY_SUITE)
+    (tmp_path / "mine.py").write_text(FIRST_ACTION)
     return coebl
 
 
@@ -105,6 +67,7 @@ def test_how_good_is_mine(coebl, tmp_path):
     assert "Tiny, quick: 4 learners, 2 games, 5 rounds, 3 seeds, 48 matches" in said
     assert "18 cells run, 30 found" in said
     assert "mine.py:Mine is " in said
+    assert "A quick look, not the suite itself" in said.replace("\n", " ")
     assert len(said.splitlines()) < 40
     summary = json.loads((tmp_path / "out" / "tournament" / "summary.json").read_text())
     assert sorted(one["learner"] for one in summary["standings"]) == ["exp3", "hedge", "mine.py:Mine", "uniform"]
@@ -158,16 +121,20 @@ def test_what_is_not_finished_is_left_out_and_named(coebl, tmp_path):
     assert summary["games"] == {"rps": 20, "matching-pennies": 20}
 
 
-def test_settings_of_a_custom_learner_are_distinguished(coebl, tmp_path):
-    (tmp_path / "mine.py").write_text(MINE.replace("class Mine(Learner):", "class Mine(Learner):\n    c: int = 1\n"))
-    learners = "mine.py:Mine,mine.py:Mine:c=3,uniform"
+def test_settings_of_learners_are_distinguished_and_named_by_any_equivalent_spec(coebl, tmp_path):
+    settings = FIRST_ACTION.replace("class", "from dataclasses import dataclass\n@dataclass\nclass").replace(
+        'name = "mine"', 'name = "mine"\n    c: int = 1'
+    )
+    (tmp_path / "mine.py").write_text(settings)
+    learners = "exp3-ix,coebl:c=2,coebl:c=8,mine.py:Mine:c=1,mine.py:Mine:c=3"
     _, said, _ = coebl(*QUICK, "--learners", learners, "--games", "rps", "--details")
-    assert "mine.py:Mine:c=1 is " in said
-    assert "mine.py:Mine:c=3 is " in said
+    for name in ("coebl:c=2", "coebl:c=8", "mine.py:Mine:c=1", "mine.py:Mine:c=3"):
+        assert f"{name} is " in said
+    assert "  coebl " not in said
 
 
 def test_a_learner_that_never_plays_is_left_out(coebl, tmp_path):
-    (tmp_path / "mine.py").write_text(MINE.replace("seat.actions > 3", "seat.runs > 2"))  # but for its first try
+    (tmp_path / "mine.py").write_text(FIRST_ACTION.replace("seat.actions > 3", "seat.runs > 2"))  # after its first try
     _, said, _ = coebl(*QUICK)
     assert "mine.py:Mine is left out: none of its matches is finished." in said
     assert "48 matches" in said
@@ -175,11 +142,11 @@ def test_a_learner_that_never_plays_is_left_out(coebl, tmp_path):
 
 
 def test_a_learner_that_fails_from_the_first_is_reported_before_the_work(coebl, tmp_path):
-    (tmp_path / "mine.py").write_text(MINE.replace("> 3", "> 0"))
+    (tmp_path / "mine.py").write_text(FIRST_ACTION.replace("> 3", "> 0"))
     code, said, complaint = coebl(*QUICK)
     assert (code, "cells run" in said) == (2, False)
     assert complaint == (
-        "coebl: mine.py, line 15: ArithmeticError: too many actions (mine.py:Mine, in its first rounds); nothing was "
+        "coebl: mine.py, line 13: ArithmeticError: too many actions (mine.py:Mine, in its first rounds); nothing was "
         "run. Fix the file.\n"
     )
     assert not (tmp_path / "out").exists()
@@ -241,7 +208,7 @@ def test_a_learner_that_is_unknown_in_several_places_is_one_mistake(tmp_path, ga
 
 
 def test_a_learner_may_be_in_a_file_whose_name_is_like_a_match(tmp_path):
-    (tmp_path / "old v new.py").write_text(MINE)
+    (tmp_path / "old v new.py").write_text(FIRST_ACTION)
     learners = [f"{tmp_path / 'old v new.py'}:Mine", "uniform"]
     study = played(suite_of("none", 3, "rps"), learners, 2, tmp_path / "out")
     assert measure(study, Results(tmp_path / "out")).advantage.shape == (1, 2, 2, 2)
@@ -259,21 +226,3 @@ def test_every_learner_that_is_named_gets_a_sentence(coebl):
     assert "--learners adds others" not in said
     assert "Largest advantage: exp3 (" in said
     assert "own kind" not in said, "each is the only one of its kind"
-
-
-def test_variants_of_a_learner_are_distinguished(coebl):
-    named = "exp3-ix,coebl:c=2,coebl"
-    _, said, _ = coebl(
-        "tournament", "--games", "rps", "--rounds", "5", "--seeds", "2", "--learners", named, "--out", "o"
-    )
-    assert "coebl:c=8 is " in said
-    assert "coebl:c=2 is " in said
-    assert "  coebl " not in said
-
-
-def test_custom_learners_get_a_sentence_by_any_equivalent_spec(coebl, tmp_path):
-    text = MINE.replace('name = "mine"', 'name = "mine"\n    size: int = 3')
-    (tmp_path / "mine.py").write_text(text)
-    _, said, _ = coebl(*(word.replace(":Mine", ":Mine:size=3") for word in QUICK))
-    assert "mine.py:Mine is " in said
-    assert "A quick look, not the suite itself" in said.replace("\n", " ")

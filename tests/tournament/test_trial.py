@@ -13,10 +13,10 @@ from coebl.core.errors import InputError
 from coebl.evidence.checks import Setting
 from coebl.evidence.judge import aim_paragraphs, judge
 from coebl.evidence.statistics import holm
-from coebl.games import GAMES, parse_game
 from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import opponents_of, read_suite, read_tournament, subjects_of
 from made_curves import MadeCurves, MadeRuns
+from sources import FIRST_ACTION
 
 TINY = Path(__file__).parent / "tiny-test.toml"
 
@@ -54,48 +54,6 @@ def test_a_subject_is_not_its_own_opponent(suite):
     assert opponents_of(suite, "kin") == ["uniform", "exp3"]
     with pytest.raises(InputError, match="best-response answers the policy"):
         subjects_of(suite, ["best-response"])
-
-
-def test_two_statements_of_one_id_are_rejected(tmp_path):
-    path = tmp_path / "suite.toml"
-    path.write_text(TINY.read_text().replace('id = "b"', 'id = "a"'))
-    with pytest.raises(InputError, match=r"statements has the id a twice; accepted: each once\. Take one out\."):
-        read_suite(str(path))
-
-
-# The file of the pre-registered test
-
-
-def test_the_registered_games_cover_what_they_should_and_are_new():
-    registered, standard = read_suite("pre-registered"), read_suite("standard")
-    games = {game: parse_game(game) for game in registered.games}
-    assert len(games) == len(registered.games) >= 24
-    development = ["rps", "biased-rps", "diagonal:n=3", "diagonal:n=5", "diagonal:n=6", "blotto"]
-    assert not set(games) & {GAMES.canonical(game) for game in (*standard.games, *development)}
-    assert all(game == parsed.spec for game, parsed in games.items())  # spelled as in results
-    sizes = [size for game in games.values() for size in game.shape]
-    assert (min(sizes), max(sizes)) == (2, 128)
-    assert {part.rounds for part in registered.parts} == {300, 3000, 10000}
-    pure = [game for game in games.values() if game.solution.row.max() > 1 - 1e-9]
-    assert 4 <= len(pure) <= len(games) - 12
-    assert any(game.shape[0] != game.shape[1] for game in games.values())
-    assert max(game.value for game in games.values()) > 4
-    assert any(np.ptp(game.payoff) < 0.6 for game in games.values())  # noise has standard deviation 1
-    assert any(game.startswith("permuted:") for game in games)
-
-
-def test_the_registered_matches_and_statements(tmp_path):
-    suite = read_suite("pre-registered")
-    study = read_tournament(suite, subjects_of(suite, []), suite.seeds, tmp_path)
-    opponents = len(suite.learners)
-    assert opponents == 10
-    assert len(study.matches()) == len(suite.games) * (2 * opponents + 3 * (opponents + 1))
-    assert {cell.seeds for cell in study.cells} == {tuple(range(20))}
-    a, b, c = suite.statements
-    assert (a.kind, a.metric, a.misses) == ("head-to-head", "pseudo_regret", 2)
-    assert (b.kind, b.metric, b.ratio, b.misses, b.never_above) == ("best-response", "pseudo_regret", 1.5, 2, 2.0)
-    assert (c.kind, c.metric, c.share) == ("self-play", "average_exploitability", 0.9)
-    assert (c.allowed(len(suite.games)), c.allowed(28)) == (3, 2)  # 29 of 32 are nine in ten, 25 of 28 are not
 
 
 # The arithmetic, on made-up numbers: the subject is s, the opponents p and q, on two games
@@ -271,6 +229,7 @@ def test_exploitability_in_self_play_by_hand(suite):
     assert (found.missed, found.allowed, found.reached) == (1, 0, False)  # nine in ten of two games are both
     assert [row.estimate.mean for row in found.overall] == pytest.approx([(-0.15 + 0.025) / 2, (-0.0005 - 0.05) / 2])
     assert "Significantly above no opponent on 1 of 2 games (aim: at least 2)" in found.said
+    assert [suite.statements[2].allowed(games) for games in (28, 32, 40)] == [2, 3, 4]  # 0.1 times 40 is below 4
 
 
 def test_equal_means_are_not_the_least_outright_and_not_above(suite):
@@ -293,27 +252,9 @@ def test_only_the_given_seeds_count(suite):
 
 # The command
 
-MINE = """
-from coebl import Learner
-
-class Mine(Learner):
-    \"\"\"Plays its first action; breaks on games of more than three.\"\"\"
-
-    name = "mine"
-
-    def start(self, seat):
-        if seat.actions > 3:
-            raise ArithmeticError("too many actions")
-        self.moves = seat.zeros(seat.actions)
-        self.moves[:, 0] = 1
-
-    def policy(self, t):
-        return self.moves
-"""
-
 
 def test_a_learner_in_a_file_is_put_through_the_test(coebl, tmp_path):
-    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "mine.py").write_text(FIRST_ACTION)
     words = ["tournament", "--suite", str(TINY), "--learners", "mine.py:Mine", "--games", "rps,trap", "--rounds", "20"]
     code, said, _ = coebl(*words, "--out", "out")
     assert code == 0
@@ -342,7 +283,7 @@ def test_a_learner_in_a_file_is_put_through_the_test(coebl, tmp_path):
 
 
 def test_what_breaks_is_missing_and_the_aim_is_open(coebl, tmp_path):
-    late = MINE.replace("return self.moves", "return self.moves if t < 10 else 1 / 0")  # after the rehearsal
+    late = FIRST_ACTION.replace("return self.moves", "return self.moves if t < 10 else 1 / 0")  # after the rehearsal
     (tmp_path / "mine.py").write_text(late)
     words = ["tournament", "--suite", str(TINY), "--learners", "mine.py:Mine", "--learners", "hedge", "--seeds", "3"]
     code, said, complaint = coebl(*words, "--out", "out")
@@ -365,6 +306,7 @@ def test_what_breaks_is_missing_and_the_aim_is_open(coebl, tmp_path):
         ("ratio = 1.5", "ratio = -1", "ratio is -1; accepted: a number above 0"),
         ("share = 0.9", "share = 9", "share is 9; accepted: a number, above 0 and <= 1"),
         ("share = 0.9", "share = 0.9\nmisses = 1", "accepted: one of the keys misses and share"),
+        ('id = "b"', 'id = "a"', r"statements has the id a twice; accepted: each once\. Take one out\.$"),
         ("misses = 0", "mises = 0", "unknown key 'mises': did you mean 'misses'"),
         ('computed = "R"', "", "there is no key 'computed'"),
         ('metric = "average_exploitability"', 'metric = "exploit"', "unknown metric 'exploit'"),

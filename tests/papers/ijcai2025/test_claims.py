@@ -157,12 +157,6 @@ def test_what_a_claim_needs_is_enough(claim):
     assert verdict(claim, Synthetic(keep=wanted.__contains__)).verdict == "holds"
 
 
-def test_how_many_checks_there_are():
-    counts = {claim: len(about.checks(TEXT)) for claim, about in CLAIMS.items()}
-    expected = [6, 2, 4, 3, 24, 8, 16, 20, 18, 4, 21, 20, 40, 39, 9, 9]
-    assert counts == {f"C{number}": count for number, count in enumerate(expected, start=1)}
-
-
 @pytest.mark.parametrize(
     ("after", "then", "before", "expected"),
     [(2900, 0.04, 9, "holds"), (2990, 0.4, 0, "holds"), (2990, 0.6, 0, "fails"), (2910, 0.04, 9, "fails")],
@@ -170,11 +164,3 @@ def test_how_many_checks_there_are():
 def test_convergence_is_over_the_last_hundred_rounds(after, then, before, expected):
     changes = {alone("coebl", "diagonal:n=2"): np.where(after < ROUNDS, then, before)}
     assert verdict("C6", Synthetic(changes)).verdict == expected
-
-
-def test_the_settings_of_the_paper_are_requested():
-    class Longer(Synthetic):
-        def runs(self, *match):
-            return super().runs(*match)._replace(horizon=6000)
-
-    assert "where the claim is about 3000 rounds and noise gaussian" in verdict("C2", Longer()).note

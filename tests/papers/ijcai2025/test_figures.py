@@ -3,20 +3,20 @@
 import zlib
 
 import numpy as np
-import polars as pl
 import pytest
 
 from coebl.core.errors import InputError
 from coebl.naming import learner_style
 from coebl.papers.ijcai2025 import BASELINES, PAPER, RATES, ROLES, VARIANTS, coebl
 from coebl.papers.reproduce import draw
+from made_curves import MadeCurves, MadeRuns
 
 FIGURES = PAPER.figures
 TEXT, RELEASED = VARIANTS["text"], VARIANTS["as-released"]
 ROUNDS = np.array([1, 1500, 3000])
 
 
-class Made:
+class Made(MadeCurves):
     """All experiments with few numbers, and a record of the matches and metrics that were read."""
 
     def __init__(self, pairings):
@@ -32,22 +32,10 @@ class Made:
         values = random.exponential(1.0, (3, 3)).cumsum(axis=0)
         return 2 - 2 * np.exp(-values) if key[3] in ("tv", "exploitability") else values
 
-    def curves(self, metrics, *, points, game, players, noise):
-        [metric] = metrics
-        chosen = [match for match in self.pairings if match[0] == game]
-        chosen = [match for match in chosen if all(spec in seat for spec, seat in zip(match[1:], players, strict=True))]
-        frames = [
-            pl.DataFrame({"seed": np.repeat([0, 1, 2], 3), "round": np.tile(ROUNDS, 3)}).with_columns(
-                pl.Series(metric, self.values(*match, metric).T.ravel()),
-                game=pl.lit(game),
-                players=pl.lit(list(match[1:])),
-                noise=pl.lit("gaussian"),
-                rounds=3000,
-            )
-            for match in chosen
-        ]
-        self.read |= {(*match, metric) for match in chosen}
-        return pl.concat(frames)
+    def runs(self, *key):
+        assert key[:3] in self.pairings
+        self.read.add(key)
+        return MadeRuns(ROUNDS, np.arange(3), self.values(*key), 3000)
 
 
 @pytest.fixture(autouse=True)
