@@ -5,14 +5,12 @@ import dataclasses
 import io
 import json
 import re
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
-from coebl.cli import main
 from coebl.core.errors import InputError
 from coebl.evidence.compare import compare
 from coebl.evidence.statistics import holm, paired_difference
@@ -189,20 +187,17 @@ def test_learners_that_never_met_the_same_opponent_are_rejected():
         compare(Table(numbers), "ucb", "exp3")
 
 
-def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, capsys):
+def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, coebl):
     Store.create(tmp_path, 'name = "demo"\n')
     table = Table(meeting(("rps", "biased-rps")))
     monkeypatch.setattr(Results, "compare", lambda self, *arguments: compare(table, *arguments))
     monkeypatch.setattr(Results, "notices", lambda self: ["made on two kinds of processors"])
 
     def out(*options):
-        monkeypatch.setattr(sys, "argv", ["coebl", "compare", str(tmp_path), "ucb", "exp3", *options])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert stopped.value.code == 0
-        captured = capsys.readouterr()
-        assert captured.err == ("" if options[0] != "--margin" else "made on two kinds of processors\n")
-        return captured.out
+        done = coebl("compare", tmp_path, "ucb", "exp3", *options)
+        expected = "" if options[0] != "--margin" else "made on two kinds of processors\n"
+        assert (done.returncode, done.stderr) == (0, expected)
+        return done.stdout
 
     lines = out("--margin", "9").splitlines()
     answer = lines[: lines.index("")]
@@ -225,17 +220,14 @@ def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, ca
     assert [float(row["difference"]) for row in again] == [row["difference"] for row in rows]
 
 
-def test_the_bars_of_games_of_different_ranges_have_one_axis_and_fit_80_columns(tmp_path, monkeypatch, capsys):
+def test_the_bars_of_games_of_different_ranges_have_one_axis_and_fit_80_columns(tmp_path, monkeypatch, coebl):
     Store.create(tmp_path, 'name = "demo"\n')
     numbers = meeting(("rps",))
     numbers |= {("biased-rps", *key[1:]): 100 * values for key, values in numbers.items()}
     table = Table(numbers, ranges={"rps": [-1.0, 1.0], "biased-rps": [-100.0, 100.0]})
     monkeypatch.setattr(Results, "compare", lambda self, *arguments: compare(table, *arguments))
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(sys, "argv", ["coebl", "compare", str(tmp_path), "ucb", "exp3", "--margin", "9"])
-    with pytest.raises(SystemExit):
-        main()
-    lines = capsys.readouterr().out.splitlines()
+    lines = coebl("compare", tmp_path, "ucb", "exp3", "--margin", "9").stdout.splitlines()
     assert max(map(len, lines)) <= 80
     small, large, both = (next(line for line in lines if line.startswith(game)) for game in ("rps", "biased", "all"))
     assert re.findall("[├─●┤]+", small) == re.findall("[├─●┤]+", large) == re.findall("[├─●┤]+", both)

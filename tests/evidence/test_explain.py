@@ -72,13 +72,14 @@ def lost(results, game, learner, opponent):
     return (row - column) / 2 / 60 / (high - low)
 
 
-GAMES = ("diagonal:n=2", "biased-rps")
+RIVALS = ("ucb", "exp3")
+PLAYED = ("diagonal:n=2", "biased-rps")
 
 
 def test_the_largest_loss_is_that_of_the_table(folder):
     results = Results(folder)
     found = explain(results, "uniform")
-    means = {(game, rival): lost(results, game, "uniform", rival).mean() for game in GAMES for rival in ("ucb", "exp3")}
+    means = {(game, rival): lost(results, game, "uniform", rival).mean() for game in PLAYED for rival in RIVALS}
     assert [(loss.game, loss.opponent) for loss in found.losses] == sorted(means, key=lambda key: -means[key])
     for loss in found.losses:  # hedge sees more than a bandit does, and is left out
         assert loss.share.mean == pytest.approx(means[loss.game, loss.opponent])
@@ -91,7 +92,7 @@ def test_an_opponent_is_compared_by_what_it_takes_from_others_that_see_no_more(f
     found = explain(results, "uniform", runs=0).exploited
     assert {*found} == {"ucb", "exp3"}
     for opponent, other in (("ucb", "exp3"), ("exp3", "ucb")):  # not hedge, which loses less to both
-        more = [lost(results, game, "uniform", opponent) - lost(results, game, other, opponent) for game in GAMES]
+        more = [lost(results, game, "uniform", opponent) - lost(results, game, other, opponent) for game in PLAYED]
         assert found[opponent].mean == pytest.approx(np.mean(more))
         assert found[opponent].sd == pytest.approx(np.std(np.mean(more, axis=0), ddof=1))
 

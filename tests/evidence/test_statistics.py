@@ -20,7 +20,6 @@ from coebl.evidence.statistics import (
     mean_interval,
     one_sided_p,
     paired_difference,
-    t_quantile,
     zero_tests,
 )
 
@@ -104,17 +103,6 @@ class TestBand:
         band = Band.of(np.array([[1.0, math.inf], [math.nan, 1.0], [1.0, 3.0]]))
         assert np.isnan([band.mean[:2], band.low[:2], band.high[:2]]).all()
         assert band.mean[2] == 2
-
-    def test_one_seed_has_a_mean_and_no_ends(self):
-        band = Band.of(np.array([[3.0], [4.0]]))
-        assert band.mean.tolist() == [3, 4]
-        assert np.isnan([band.low, band.high, band.half]).all()
-
-
-def test_quantiles_against_the_table():
-    # Student's table: two-sided 95 % at 3 and at 29 degrees of freedom
-    assert t_quantile(0.975, 4) == pytest.approx(3.182446, abs=1e-6)
-    assert t_quantile(0.975, 30) == pytest.approx(2.045230, abs=1e-6)
 
 
 class TestPairedDifference:

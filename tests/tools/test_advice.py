@@ -56,12 +56,6 @@ def test_what_the_words_say_is_what_the_numbers_say(files):
     assert files.beaten_by("regret-matching-plus") == files.of_kinds(CONTENDERS)
 
 
-def test_advantages_are_those_of_the_standings(files):
-    for kind in CONTENDERS:
-        for learner, advantage in files.ranking("all games", [kind]).items():
-            assert advantage == pytest.approx(files.standings[learner]["kind_advantage"]["value"], abs=1e-12)
-
-
 def test_the_how_to_recommends_what_the_page_does(files):
     text = (ROOT / "docs" / "how-to" / "play-a-real-contest.md").read_text()
     assert re.findall(r'Player\("([^"]+)"', text)[0] == files.ahead("informed bandit")

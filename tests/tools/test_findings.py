@@ -66,10 +66,3 @@ def test_the_picture_and_the_sentence_have_one_rule():
     assert "after Holm's correction" in figure.get_supxlabel()
     wins, losses = (sum(one["verdict"] == word for one in checks["text"].values()) for word in ("holds", "fails"))
     assert f"As the paper's text states the algorithms, it wins {wins} and loses {losses};" in document(RESULTS)
-
-
-def test_reasons_are_reported_once_for_variants_with_the_same():
-    text = document(RESULTS)
-    assert text.count("ucb v coebl:c=2 on rps, round 2010: the mean") == 1
-    assert "  - *all*: **fails**" in text
-    assert "| C14 | COEBL consistently outperforms Exp3, Exp3-IX and UCB. | ✗ 23/39 | ✗ 10/39 | ✗ 2/39 |" in text
