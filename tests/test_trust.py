@@ -238,18 +238,6 @@ def test_a_spec_of_any_depth_is_searched_for_files_or_rejected():
         assert LEARNERS.known(spec) is None
 
 
-@pytest.mark.parametrize("depth", [18, 400])
-def test_a_cell_with_a_spec_that_is_nested_too_deep_is_damaged(tmp_path, trace, coebl, depth):
-    store = Store.create(tmp_path / "out", TEXT)
-    forged(store, True)
-    forged(store, True, row=nested(depth))
-    done = coebl("results", tmp_path / "out")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert "description: players[0]: 'coebl:mutation=sparse" in done.stderr
-    assert "nests specs too deeply; accepted: at most 16 colons" in done.stderr
-    assert not trace.exists()
-
-
 def test_the_page_on_security_names_tests_that_exist():
     root = Path(__file__).parents[1]
     named = re.findall(r"`(tests/\S+\.py)`", (root / "docs" / "security.md").read_text("utf-8"))

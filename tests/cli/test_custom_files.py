@@ -14,21 +14,6 @@ def identity(n: int = 2) -> Game:
 """
 
 
-def test_a_custom_learner(tmp_path, coebl):
-    (tmp_path / "mine.py").write_text(MINE)
-    report = coebl("check", "mine.py:Mine", cwd=tmp_path)
-    assert report.returncode == 0, report.stdout + report.stderr
-    assert "no failures" in report.stdout
-    run = coebl(
-        "match", "--game", "rps", "--row", "mine.py:Mine:rate=0.2", "--column", "ucb", "--rounds", "40", cwd=tmp_path
-    )
-    assert "mine.py:Mine:rate=0.2 v ucb" in run.stdout, run.stderr
-    (tmp_path / "wrong.py").write_text(MINE.replace("+= seen", "-= seen"))
-    report = coebl("check", "wrong.py:Mine", cwd=tmp_path)
-    assert report.returncode == 1
-    assert "FAIL  comes to play a dominant action in both seats" in report.stdout
-
-
 def test_classes_that_cannot_be_used_are_listed_with_the_reason(tmp_path, coebl):
     unfit = "\nclass Broken(Learner):\n    def __init__(self, x):\n        self.x = x\n\ndef helper():\n    pass\n"
     (tmp_path / "mine.py").write_text(MINE + unfit)
@@ -41,11 +26,9 @@ def test_classes_that_cannot_be_used_are_listed_with_the_reason(tmp_path, coebl)
 
 def test_a_custom_game(tmp_path, coebl):
     (tmp_path / "mine.py").write_text(GAME)
-    assert "value to the row player  0.3333333333" in coebl("solve", "mine.py:identity:3", cwd=tmp_path).stdout
     shown = coebl("show", "mine.py:identity", cwd=tmp_path).stdout
     assert "mine.py:identity: 2 x 2" in shown
     assert "Win one if both choose the same." in shown
-    assert "ok    its equilibrium is certified" in coebl("check", "mine.py:identity", cwd=tmp_path).stdout
     played = coebl(*PLAY, "--game", "mine.py:identity:n=3", "--rounds", "20", cwd=tmp_path).stdout
     assert "\nmine.py:identity:n=3, ucb v ucb, 20 rounds" in played
 
@@ -58,8 +41,6 @@ def test_a_custom_metric(tmp_path, monkeypatch, coebl):
     _, out, error = coebl(*PLAY, *words)
     assert list(json.loads(out)["metrics"]) == ["surprise", "tv"], error
     assert json.loads(out)["metrics"]["surprise"]["mean"] > 0  # the noise is Gaussian
-    code, out, _ = coebl("check", "mine.py:Surprise")
-    assert (code, "no failures" in out) == (0, True), out
     code, out, _ = coebl("check", "wrong.py:Surprise")
     assert code == 1
     assert "FAIL  does not depend on how rounds are cut into blocks" in out

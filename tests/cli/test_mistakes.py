@@ -117,7 +117,7 @@ MISTAKES = [  # words of the command, part of the line
     (["compare", "new", "ucb", "exp3", "--margin", "nan"], "--margin is 'nan'; accepted: a number such as 0.5"),
     (["compare", "new", "ucb", "exp3", "--margin", "0"], "--margin is 0; accepted: a number above 0."),
     (["run", "a.toml", "--out", "new", "--workers", "1001"], "--workers is '1001'; accepted: an integer, 1 .. 1,000."),
-    (["run", "a.toml", "--out", "new", "--cell-timeout", "inf"], "--cell-timeout is 'inf'; accepted: a number, 0.001 "),
+    (["run", "a.toml", "--out", "new", "--cell-timeout", "inf"], "'inf'; accepted: a number, 0.001 .. 10,000,000."),
     (["play", "--game", "nothing", "--against", "ucb"], "unknown game 'nothing'"),
 ]
 

@@ -4,6 +4,7 @@ import io
 import re
 import signal
 import sys
+from unittest.mock import Mock
 
 import pytest
 
@@ -126,10 +127,6 @@ def test_on_a_terminal_names_are_wrapped_and_numbers_are_not(capsys, on_terminal
     assert "-0.5 .. 1000      7" in capsys.readouterr().out
 
 
-def interrupt():
-    raise KeyboardInterrupt
-
-
 def test_titles_are_printed_with_plain_spaces(capsys):
     terminal.say(f"missing: {game_title('diagonal:n=50,space=bits')}")
     assert capsys.readouterr().out == "missing: Diagonal, n = 50, space = bits\n"
@@ -153,37 +150,20 @@ def test_long_titles_of_narrow_columns_are_wrapped(capsys, on_terminal):
     assert [line.count("c = 1") for line in lines[:first]][-1] == 2, "nor an equation, in either title"
 
 
-@pytest.mark.parametrize(
-    ("stop", "code"),
-    [
-        (interrupt, 130),
-        (lambda: signal.raise_signal(signal.SIGTERM), 143),
-        (lambda: signal.raise_signal(signal.SIGHUP), 129),
-    ],
-)
-def test_a_command_that_is_stopped_prints_how_to_resume(stop, code, capsys):
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit) as stopped, resume_hint("coebl run it.toml --out here"):
-        stop()
-    assert stopped.value.code == code
-    hint = "\ncoebl: stopped; finished cells are kept; to continue: coebl run it.toml --out here\n"
-    assert capsys.readouterr().err == hint
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
 def test_a_command_under_nohup_continues():
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    before, terminated = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
     try:
         with resume_hint("coebl run it.toml --out here"):
             signal.raise_signal(signal.SIGHUP)
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is terminated
     finally:
         signal.signal(signal.SIGHUP, before)
 
 
 def test_a_tournament_that_is_stopped_while_it_ranks_prints_how_to_resume(coebl, tmp_path, monkeypatch):
     """Everything has been played, and the ranking of a large one takes seconds."""
-    monkeypatch.setattr("coebl.tournament.outcome.finish", lambda *_: interrupt())
+    monkeypatch.setattr("coebl.tournament.outcome.finish", Mock(side_effect=KeyboardInterrupt))
     monkeypatch.setattr("coebl.cli.recipe_commands.run_study", lambda *_: None)
     done = coebl("tournament", "--learners", "exp3,uniform", "--games", "rps", "--out", "out", cwd=tmp_path)
     assert done.returncode == 130

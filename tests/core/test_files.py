@@ -32,7 +32,14 @@ WRITE_A_FILE = {
 
 
 @pytest.mark.parametrize(("name", "function"), [("file", "fsync"), *((name, "replace") for name in WRITE_A_FILE)])
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, name, function):
+@pytest.mark.parametrize(
+    ("failure", "error", "message"),
+    [
+        (OSError(28, "No space left on device"), InputError, r"{name} cannot be written \(No space left on device\)"),
+        (KeyboardInterrupt(), KeyboardInterrupt, "^$"),
+    ],
+)
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, name, function, failure, error, message):
     path = tmp_path / name
     WRITE_A_FILE[name](path)
     whole = path.read_bytes()
@@ -41,11 +48,11 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, n
         if function == "replace":
             assert arguments[0].parent == tmp_path  # a rename is atomic only within a folder
             assert arguments[0].read_bytes() == whole
-        raise OSError(28, "No space left on device")
+        raise failure
 
     path.write_text("old")
     monkeypatch.setattr(os, function, fail)
-    with pytest.raises(InputError, match=rf"{name} cannot be written \(No space left on device\)"):
+    with pytest.raises(error, match=message.format(name=name)):
         WRITE_A_FILE[name](path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
@@ -79,7 +86,7 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
     ],
 )
 def test_rejections_name_the_path_and_the_repair(tmp_path, name, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message.format(name=name)):
         write_whole(tmp_path / name, "x")
 
 

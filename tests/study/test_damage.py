@@ -149,17 +149,6 @@ def test_flipped_bytes_never_change_the_numbers(store):
     assert noticed > 100
 
 
-def test_a_flipped_number_is_set_aside(store):
-    path, _ = saved(store, CELL, OTHER)
-    table = parquet.read_table(path)
-    values = table.column("regret").to_numpy().copy()
-    values[7] = np.nextafter(values[7], np.inf)
-    index = table.column_names.index("regret")
-    parquet.write_table(table.set_column(index, "regret", pyarrow.array(values)), path)
-    assert store.record(CELL.digest()).description == CELL.description()  # the end of the file is valid
-    check_set_aside(store, path)
-
-
 def with_column(table, name, values):
     return table.set_column(table.column_names.index(name), name, values)
 
@@ -171,6 +160,7 @@ WRONG_TABLES = {
     },
     "game": lambda table: with_column(table, "game", pyarrow.array(["diagonal"] * len(table)).dictionary_encode()),
     "players": lambda table: with_column(table, "players", pyarrow.array([["ucb", "uniform"]] * len(table))),
+    "regret": lambda table: with_column(table, "regret", pyarrow.array(np.nextafter(table.column("regret"), np.inf))),
     "swapped rows": lambda table: table.take(list(range(len(table)))[::-1]),
 }
 
@@ -255,6 +245,10 @@ def _description(**changes):
 
 def _about(**changes):
     return lambda about: about.update(changes)
+
+
+def _players(*specs):
+    return lambda about: about.update(players=specs, description=about["description"] | {"players": specs})
 
 
 def _learner(**info):
@@ -349,7 +343,11 @@ def test_a_crafted_description_is_one_line_and_set_aside(store, kind):
     [
         (_description(seeds=[0, 0, 1]), "description: seeds: (0, 0, 1) has a seed twice."),
         (_description(noise="a" + ":a" * 17), "16 colons. Nest less."),
+        (_players("a" + ":a" * 17, "uniform"), "16 colons. Nest less."),
         (_learner(title="x", colour=1, kind=None), "learners.exp3: it has no kind"),
+        (_about(rows=63), "its description has rows = 63."),
+        (_description(players=["exp3"]), "description: players is ['exp3']"),
+        (_players("exp3", "uniform", "ucb"), "its game has 2 seats, and its players are 'exp3 v uniform v ucb'"),
     ],
 )
 def test_the_reason_to_reject_a_value_is_reported(store, change, reason):

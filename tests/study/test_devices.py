@@ -14,7 +14,6 @@ from coebl.games import parse_game
 from coebl.learners import parse_learner
 from coebl.report.page import Presentation, write_page
 from coebl.study import Results, parse_study, run
-from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
 from coebl.study.plan import make_plan
 from coebl.study.store import Store
@@ -24,27 +23,25 @@ from study_texts import small_study
 TEXT = small_study(rounds=5, seeds=120, learners=["uniform"], record="log")
 
 
-def test_a_cell_on_another_device_is_another_cell():
-    here = Cell("rps", ("uniform", "exp3"), 5, (0, 1))
-    there = replace(here, device="cuda")
-    assert (here.description().device, there.description().device) == ("cpu", "cuda")
-    assert here.digest() != there.digest()
-    assert str(there).endswith(", on cuda")
-
-
 def test_the_device_of_a_study():
     assert {cell.device for cell in parse_study(TEXT).cells} == {"cpu"}
     study = parse_study('device = "cuda"\n' + TEXT)
     assert [(cell.device, len(cell.seeds)) for cell in study.cells] == [("cuda", 120)]  # larger cells by default
+    assert str(study.cells[0]).endswith(", on cuda")
     assert {cell.device for cell in parse_study(TEXT, device="cuda").cells} == {"cuda"}
     assert {cell.device for cell in parse_study('device = "cuda"\n' + TEXT, device="cpu").cells} == {"cpu"}
 
 
+def stored(folder, *cells):
+    """The store of the study with these cells, all run on the CPU."""
+    store = Store.create(folder, parse_study(TEXT).text)
+    for cell in cells:
+        store.save(cell, replace(cell, device="cpu").run())
+    return store
+
+
 def test_a_folder_is_of_one_device(tmp_path):
-    study = parse_study(TEXT)
-    store = Store.create(tmp_path, study.text)
-    for cell in study.cells:
-        store.save(cell, cell.run())
+    store = stored(tmp_path, *parse_study(TEXT).cells)
     with pytest.raises(StoreError, match="its cells were run on cpu, and the study is to be run on cuda"):
         make_plan(parse_study(TEXT, device="cuda"), store)
 
@@ -53,11 +50,9 @@ def test_a_folder_is_of_one_device(tmp_path):
 @pytest.mark.parametrize("asked", [0, 1])
 def test_a_run_in_a_folder_that_mixes_devices_has_the_same_message_on_both(tmp_path, device, asked):
     """The message of each device recommended the other."""
-    study = parse_study(TEXT)
-    store = Store.create(tmp_path, study.text)
-    other = replace(study.cells[0], seeds=tuple(range(500, 510)))
-    for cell in (study.cells[0], other) if asked else (other, replace(other, seeds=(600, 601))):
-        store.save(replace(cell, device="cuda" if cell is other else "cpu"), cell.run())
+    [cell, *_] = parse_study(TEXT).cells
+    other = replace(cell, seeds=tuple(range(500, 510)), device="cuda")
+    store = stored(tmp_path, other, cell if asked else replace(other, seeds=(600, 601), device="cpu"))
     with pytest.raises(StoreError, match=r"on cpu and on cuda; accepted: those of one device.*two folders"):
         make_plan(parse_study(TEXT, device=device), store)
 
@@ -83,12 +78,11 @@ def test_the_kept_text_names_the_device(text, device):
 def test_a_study_on_a_gpu_is_shown_without_cupy(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     study = parse_study(TEXT, device="cuda")
-    store = Store.create(tmp_path / "results", study.text)
-    assert set(make_plan(study, store).todo) == set(study.cells)
+    assert set(make_plan(study, stored(tmp_path / "results")).todo) == set(study.cells)
     (tmp_path / "study.toml").write_text(study.text)
     shown = CliRunner().invoke(app, ["study", "show", str(tmp_path / "study.toml")])
     assert "on the CPU of this machine, whose GPU may be much faster or slower" in shown.output
-    store.save(study.cells[0], replace(study.cells[0], device="cpu").run())
+    stored(tmp_path / "results", study.cells[0])
     results = Results(tmp_path / "results")
     assert (results.devices(), results.notices()) == (["cuda"], ["the cells were run on a GPU (cuda)"])
 
@@ -121,11 +115,8 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS)
 def test_a_folder_that_mixes_devices_is_rejected_by_every_reader(reader, tmp_path):
-    study = parse_study(TEXT)
-    store = Store.create(tmp_path, study.text)
-    here, other = study.cells[:2]
-    store.save(here, here.run())
-    store.save(replace(other, device="cuda"), other.run())
+    here, other = parse_study(TEXT).cells[:2]
+    stored(tmp_path, here, replace(other, device="cuda"))
     results = Results(tmp_path)
     for _ in range(2):  # also when asked again
         with pytest.raises(StoreError, match=r"that were run on cpu and on cuda; accepted: those of one device"):

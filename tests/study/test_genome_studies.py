@@ -37,16 +37,6 @@ def test_the_page_shows_games_of_genomes(folder, coebl):
     assert "mode_exploitability" in page
 
 
-def test_a_match_and_a_metric_that_is_not_defined(coebl):
-    players = "--row", "pbil", "--column", "gene-lr"
-    line = "match", "--game", "diagonal:n=40,space=bits", *players, "--rounds", "30", "--seeds", "3"
-    printed = coebl(*line, "--json").stdout
-    assert all(f'"{metric}"' in printed for metric in ("exploitability", "disengaged", "entropy"))
-    code, _, error = coebl(*line, "--metric", "kl")
-    assert code == 2
-    assert error.startswith("coebl: kl needs a game with an equilibrium that is known to be unique")
-
-
 def test_a_tournament(coebl, tmp_path):
     suite = tmp_path / "genes.toml"
     suite.write_text(

@@ -179,6 +179,7 @@ def test_a_dry_run_lists_the_cells_to_run_and_counts_those_left_alone(tmp_path, 
     assert done.stdout.endswith("\n1 of 4 cells to run\n")
     assert "To be moved to set-aside." in done.stderr
     assert victim.exists()
+    assert "Moved to set-aside/" in coebl("run", "study.toml", "--out", "out", "--workers", 1).stderr
 
 
 def test_the_number_of_cells_stays_right(tmp_path, coebl):

@@ -3,12 +3,8 @@
 import dataclasses
 import os
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import pytest
-
-from cells import CELL, loaded, partials, ran, run_python, saved
-from coebl.core.errors import InputError
+from cells import CELL, loaded, partials, ran, run_python
 from coebl.study.store import Store
 
 KILLED_IN_THE_MIDDLE = """
@@ -104,42 +100,3 @@ def test_two_processes_do_no_harm(tmp_path):
     for cell in cells:
         stored = loaded(store, cell.digest()).column("regret").to_numpy()
         assert stored.tobytes() == ran(cell).columns()["regret"].tobytes()
-
-
-FULL = """
-import resource, signal, sys
-from cells import CELL, ran, saved
-from coebl.core.errors import InputError
-from coebl.study.store import Store
-ran(CELL)
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
-try:
-    saved(Store.open(sys.argv[1]))
-except InputError as error:
-    print(error)
-"""
-
-
-def test_a_full_disk_is_one_line_and_leaves_nothing(store):
-    done = run_python(FULL, store.folder)
-    assert done.returncode == 0, done.stderr
-    (line,) = done.stdout.splitlines()
-    assert f"{CELL.digest()}.parquet cannot be written" in line
-    assert "File too large" in line
-    assert list((store.folder / "cells").iterdir()) == []
-
-
-@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_a_failing_rename_keeps_the_old_file(store, monkeypatch, failure):
-    (path,) = saved(store)
-    before = path.read_bytes()
-
-    def fail(*_):
-        raise failure
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else InputError):
-        saved(store)
-    assert path.read_bytes() == before
-    assert partials(store) == []

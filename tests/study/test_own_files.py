@@ -9,21 +9,22 @@ import numpy as np
 import pytest
 
 from cells import rewrite
-from coebl.core.errors import InputError
-from coebl.games import GAMES, NOISES, Noise, parse_noise
+from coebl.games import GAMES, NOISES
 from coebl.learners import LEARNERS
 from coebl.learners.evolution import MUTATIONS
-from coebl.study import Results, Store, Study, StudyError, read_study, run
+from coebl.study import Results, Store, Study, read_study, run
 from coebl.study.cell import Cell
 from sources import MINE, OPERATOR, SURPRISE, WOBBLE
 from study_runs import go, runs_of
-from study_texts import small_study
+from study_texts import mistakes_of, small_study
 
-CODES = {"mine.py": SURPRISE, "wobble.py": WOBBLE, "own.py": OPERATOR}
+CODES = {"mine.py": SURPRISE, "wobble.py": WOBBLE, "own.py": OPERATOR, "g.csv": "1,0\n0,2\n"}
 NAMED = {
     "metric": ("mine.py", {"metrics": ["mine.py:Surprise"]}),
     "noise": ("wobble.py", {"noise": "wobble.py:Wobble:width=3"}),
     "operator": ("own.py", {"learners": ["coebl:mutation=own.py:Constant"]}),
+    "table": ("g.csv", {"games": ["g.csv"]}),
+    "game": ("own.py", {"games": ["own.py:game"]}),
     "inner operator": ("own.py", {"learners": ["coebl:mutation=sparse:of=own.py:Constant:size=0.2+probability=0.5"]}),
     "inner game": ("own.py", {"games": ["permuted:game=own.py:game"]}),
     "innermost game": ("own.py", {"games": ["permuted:game=scaled:game=own.py:game:n=2+scale=2"]}),
@@ -39,9 +40,7 @@ def written(folder, kind, code=None, **keys):
 
 
 def mistake_of(path):
-    with pytest.raises(StudyError) as caught:
-        read_study(path)
-    [mistake] = caught.value.mistakes
+    [mistake] = mistakes_of(path.read_text(), str(path))
     assert "\n" not in mistake
     return mistake
 
@@ -51,9 +50,9 @@ def test_the_digest_depends_on_the_content_of_the_file_and_not_on_its_place(tmp_
     file, _ = NAMED[kind]
     first, elsewhere, changed = (
         read_study(written(tmp_path / folder, kind, CODES[file] + more)).cells[0]
-        for folder, more in (("a", ""), ("b", ""), ("c", "# more\n"))
+        for folder, more in (("a", ""), ("b", ""), ("c", "\n"))
     )
-    assert list(first.description().files) == [file]
+    assert list(first.description().files) == ["game" if kind in ("table", "game") else file]
     assert str(tmp_path) not in first.description().model_dump_json()
     assert first.digest() == elsewhere.digest() != changed.digest()
 
@@ -144,12 +143,8 @@ UNDEFINED = "    @classmethod\n    def reason_undefined(cls, game):\n        ret
         ("other.py:M", "", "", "other.py: no such file"),
         ("mine.py:Surprse", "", "", "has no metric 'Surprse': did you mean 'Surprise'?"),
         ("mine.py:Surprise:c=2", "", "", "a metric has no parameters"),
-        ("mine.py:Surprise", '"surprise"', '"regret"', "its name is 'regret', that of a registered metric"),
         ("mine.py:Surprise", '"surprise"', '"seed"', "another metric or column is called 'seed'"),
         ("mine.py:Surprise", '"surprise"', '"a b"', "the class attribute name is 'a b'"),
-        ("mine.py:Surprise", '    name = "surprise"\n', "", "it has no name; accepted: a class"),
-        ("mine.py:Metric", "", "", "it has no name; accepted: a class attribute"),
-        ("mine.py:M", SURPRISE, "M = 3\n", "accepted: a class that extends coebl.metrics.Metric"),
         ("mine.py:M", SURPRISE, "1 / 0\n", "ZeroDivisionError"),
         ("mine.py:Surprise", "    def", UNDEFINED, "not for the game rps: no"),
         ("mine.py:Half", '"half"', '"surprise"', "mine.py:Half: another metric or column is called 'surprise'"),
@@ -160,14 +155,6 @@ def test_a_metric_that_cannot_be_used(tmp_path, metric, old, new, message):
     mistake = mistake_of(written(tmp_path, "metric", SURPRISE.replace(old, new, 1) if old else None, metrics=metrics))
     assert f"line 7, metrics[{len(metrics) - 1}]: " in mistake
     assert message in mistake
-
-
-def test_the_axis_of_a_custom_metric_has_its_title(tmp_path):
-    code = SURPRISE.replace('title = "Surprise"', 'title = "How far off it was"')
-    go(read_study(written(tmp_path / "a", "metric", code)), tmp_path / "out")
-    (tmp_path / "a" / "mine.py").unlink()  # the cell stores enough
-    [ax] = Results(tmp_path / "out").plot("surprise").axes
-    assert ax.get_ylabel() == "how far off it was"
 
 
 def test_the_default_of_a_swept_learner_is_shown_without_its_file(tmp_path, coebl):
@@ -197,16 +184,6 @@ def test_a_study_plays_with_a_noise_in_other_processes(tmp_path):
 @pytest.mark.parametrize("noise", ["wobble.py:Wobbel", "wobble.py:dataclass", "elsewhere.py:Wobble"])
 def test_an_unknown_noise_is_rejected(tmp_path, noise):
     assert "line 8, noise: " in mistake_of(written(tmp_path / "a", "noise", noise=noise))
-
-
-def test_a_noise_defined_in_a_session_is_named_after_its_class():
-    class Silent(Noise):
-        def draw(self, random, size):
-            return np.zeros(size)
-
-    assert str(Silent()) == "Silent"
-    with pytest.raises(InputError, match="unknown noise 'Silent'"):
-        parse_noise("Silent")
 
 
 def test_a_noise_that_registers_itself_is_named_by_its_file_so_that_workers_find_it(tmp_path, monkeypatch):
@@ -276,11 +253,22 @@ def test_a_cell_of_an_earlier_version_that_does_not_list_the_file_is_run_again(t
     assert "made from own.py, which has changed since" in outcome.notes[0]
 
 
-def test_two_files_of_one_name_are_rejected_at_any_depth(tmp_path):
-    (tmp_path / "own.py").write_text(OPERATOR)
-    learners = ["coebl:mutation=own.py:Constant", "coebl:mutation=sparse:of=../own.py:Constant"]
-    path = written(tmp_path / "a", "operator", learners=learners)
-    assert "own.py have the same name, and results identify files by name" in mistake_of(path)
+@pytest.mark.parametrize(
+    ("key", "specs"),
+    [
+        ("games", ["g.csv", "../a/g.csv", "../g.csv"]),
+        ("games", ["own.py:game", "../own.py:game"]),
+        ("learners", ["coebl:mutation=own.py:Constant", "coebl:mutation=sparse:of=../own.py:Constant"]),
+    ],
+)
+def test_two_files_of_one_name_are_rejected_at_any_depth(tmp_path, key, specs):
+    for folder in (tmp_path, tmp_path / "a"):
+        folder.mkdir(exist_ok=True)
+        (folder / "g.csv").write_text(CODES["g.csv"])
+        (folder / "own.py").write_text(OPERATOR)
+    mistake = mistake_of(small_study(tmp_path / "a", **{key: specs}))
+    assert f", {key}[{len(specs) - 1}]: " in mistake
+    assert "have the same name, and results identify files by name; rename one of them." in mistake
 
 
 def test_digests_of_cells_have_not_changed(tmp_path, monkeypatch):

@@ -22,7 +22,12 @@ from coebl.study.store import Store
 
 BASE = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
 DIAGONAL = Cell("diagonal:4", ("coebl:3.0", "uniform"), 20, (0, 1, 2), metrics=("pseudo_regret", "regret"))
-CELLS = (BASE, dataclasses.replace(BASE, seeds=(3, 4)), DIAGONAL, dataclasses.replace(BASE, noise="bernoulli"))
+CELLS = (
+    BASE,
+    dataclasses.replace(BASE, seeds=(3, 4)),
+    DIAGONAL,
+    dataclasses.replace(BASE, noise="exponential:sigma=1.0"),
+)
 LABELS = ["game", "players", "noise", "rounds", "seed"]
 
 
@@ -43,7 +48,7 @@ def test_records_are_of_the_cells(results):
     assert {record.digest for record in records} == {cell.digest() for cell in CELLS}
     assert [(record.game, record.noise, record.seeds) for record in records] == [
         ("diagonal:n=4", "gaussian", (0, 1, 2)),
-        ("matching-pennies", "bernoulli", (0, 1, 2)),
+        ("matching-pennies", "exponential", (0, 1, 2)),
         ("matching-pennies", "gaussian", (0, 1, 2)),
         ("matching-pennies", "gaussian", (3, 4)),
     ]
@@ -56,7 +61,7 @@ def test_last_has_a_row_per_match_and_seed(results):
     assert set(frame.schema.values()) == {polars.String, polars.List(polars.String), polars.Int64, polars.Float64}
     assert frame.select(LABELS).rows() == [
         *(("diagonal:n=4", ["coebl:c=3", "uniform"], "gaussian", 20, seed) for seed in range(3)),
-        *(("matching-pennies", ["exp3", "uniform"], "bernoulli", 20, seed) for seed in range(3)),
+        *(("matching-pennies", ["exp3", "uniform"], "exponential", 20, seed) for seed in range(3)),
         *(("matching-pennies", ["exp3", "uniform"], "gaussian", 20, seed) for seed in range(5)),
     ]
     finals = [ran(cell).final("regret") for cell in (CELLS[2], CELLS[3], CELLS[0], CELLS[1])]
@@ -168,7 +173,7 @@ def test_summary_over_all_blocks_of_seeds(results):
     assert [(row["game"], row["noise"], row["metric"], row["n"]) for row in rows] == [
         ("diagonal:n=4", "gaussian", "pseudo_regret", 3),
         ("diagonal:n=4", "gaussian", "regret", 3),
-        ("matching-pennies", "bernoulli", "regret", 3),
+        ("matching-pennies", "exponential", "regret", 3),
         ("matching-pennies", "gaussian", "regret", 5),
     ]
     values = np.concatenate([ran(CELLS[0]).final("regret"), ran(CELLS[1]).final("regret")])
@@ -290,29 +295,6 @@ def test_damage_is_rejected_and_left_to_the_next_run(results):
         results.last()
     assert path.name in str(caught.value)
     assert path.exists()
-
-
-def test_two_learners_of_one_name_are_not_mixed(tmp_path):
-    """Cells are labelled by the names of files without their folders: equal seeds must then have equal numbers."""
-    cells = []
-    for folder, chance in (("a", 0.2), ("b", 0.9)):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "mine.py").write_text(MINE.format(chance=chance))
-        cells.append(dataclasses.replace(BASE, players=(f"{tmp_path / folder / 'mine.py'}:Mine", "uniform")))
-    results = study(tmp_path / "study", *cells)
-    with pytest.raises(StoreError, match="seed 0 has two values of regret"):
-        results.curves(players=("mine.py:Mine", "uniform"))
-
-
-MINE = """
-from coebl import Learner
-
-class Mine(Learner):
-    def start(self, seat):
-        self.policies = seat.zeros(2) + seat.array([{chance}, 1 - {chance}])
-    def policy(self, t):
-        return self.policies
-"""
 
 
 def test_the_folder_is_not_listed_again_while_it_does_not_change(tmp_path, monkeypatch):

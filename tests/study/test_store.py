@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -122,23 +121,6 @@ def test_damage_in_a_cell_of_the_earlier_format_is_noticed(store, key):
         assert path.name in one_line(caught.value)
 
 
-def test_file_names_are_the_digests_of_cells(tmp_path):
-    game = tmp_path / "game.csv"
-    game.write_text("1,-1\n-2,3\n")
-    for cell in (CELL, OTHER, dataclasses.replace(CELL, game=str(game), noise="bernoulli", record=3)):
-        stored = json.loads(cell.description().model_dump_json())
-        assert Description.model_validate_json(json.dumps(stored)).digest() == cell.digest()
-
-
-def test_labels_are_canonical(store):
-    cell = dataclasses.replace(CELL, game="diagonal:4", players=("coebl:3.0", "exp3"), noise="laplace:sigma=1.0")
-    saved(store, cell)
-    row = loaded(store, cell.digest()).slice(0, 1).to_pylist()[0]
-    expected = {"game": "diagonal:n=4", "players": ["coebl:c=3", "exp3"], "noise": "laplace"}
-    assert {key: row[key] for key in expected} == expected
-    assert row["rounds"] == 20
-
-
 @pytest.mark.parametrize(
     ("cell", "changes", "message"),
     [
@@ -158,12 +140,6 @@ def test_a_missing_cell_is_one_line(store):
     with pytest.raises(MissingError) as caught:
         loaded(store, "0" * 32)
     assert "0" * 32 in one_line(caught.value)
-
-
-def test_without_pyarrow_the_extra_is_named(store, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"pip install 'coebl\[study\]'"):
-        store.save(CELL, ran(CELL))
 
 
 # Failures

@@ -270,20 +270,6 @@ class Mine(Uniform):
 """
 
 
-def test_two_files_of_one_name_are_rejected(tmp_path):
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "g.csv").write_text("3,0\n1,2\n")
-        (tmp_path / folder / "mine.py").write_text(MINE)
-    where = str(tmp_path / "study.toml")
-    text = with_lines({4: 'games = ["a/g.csv",\n"a/../a/g.csv", "b/g.csv"]', 10: 'pairs = [["ucb", "exp3"]]'})
-    [mistake] = mistakes_of(text, where)
-    assert "line 5, games[2]: " in mistake
-    assert "have the same name, and results identify files by name; rename one of them." in mistake
-    [mistake] = mistakes_of(with_lines({5: 'learners = ["a/mine.py:Mine", "b/mine.py:Mine"]'}), where)
-    assert "line 5, learners[1]: " in mistake
-
-
 def test_files_are_relative_to_the_study(tmp_path, monkeypatch):
     folder = tmp_path / "studies"
     (folder / "data").mkdir(parents=True)

@@ -238,17 +238,6 @@ def test_control_characters_in_names_are_escaped():
     assert "\x1b" not in str(Cell("a\x1b[31m.csv", ("ucb", "ucb"), 5, (0,)))
 
 
-def test_a_custom_game_is_next_to_the_study(tmp_path):
-    code = "from coebl import Game\n\n\ndef wide():\n    return Game([[3, 0, 5], [1, 2, 4]])\n"
-    (tmp_path / "mine.py").write_text(code)
-    cell = parse_study(with_lines({4: 'games = ["mine.py:wide"]'}), str(tmp_path / "study.toml")).cells[0]
-    assert cell.match().game.shape == (2, 3)
-    before = cell.description()
-    assert (before.game, list(before.files)) == ("mine.py:wide", ["game"])
-    (tmp_path / "mine.py").write_text(code.replace("5", "6"))
-    assert cell.digest() != before.digest()
-
-
 def test_absurd_sizes_are_rejected_before_anything_is_built():
     [mistake] = mistakes_of(with_lines({3: "seeds = 100_000\nseeds_per_cell = 1"}))
     # 2 games, 2 pairs, 100,000 blocks

@@ -17,7 +17,6 @@ from coebl.games.noise import Gaussian
 from coebl.learners import Coebl, Exp3
 from coebl.learners.evolution import Mutation
 from coebl.study import Results, Study, StudyError, parse_study
-from study_runs import rows
 
 
 @dataclass
@@ -166,13 +165,6 @@ def test_a_class_of_a_script_runs_in_the_process_of_the_script(tmp_path):
     assert (done.stdout, done.stderr) == ("4 {}\n", "")
 
 
-def test_a_file_and_its_objects_give_the_same_numbers(tmp_path):
-    study = Study("same", games=["diagonal:n=2"], learners=[Exp3()], self_play=True, **SMALL)
-    study.run(tmp_path / "objects", workers=1, quiet=True)
-    parse_study(study.text).run(tmp_path / "file", workers=1, quiet=True)
-    assert rows(tmp_path / "objects") == rows(tmp_path / "file")
-
-
 CHANGING = """
 from dataclasses import dataclass
 from coebl import Game, Learner
@@ -233,6 +225,14 @@ def test_cells_of_custom_code_that_has_changed_are_not_reused(tmp_path, changed)
     }[changed]
 
 
+def mistake_in(arguments):
+    """The only mistake in the arguments of a study, and its place."""
+    with pytest.raises(StudyError) as caught:
+        Study(**({"games": ["rps"], "learners": ["ucb", "exp3"], "seeds": 3} | arguments))
+    [mistake], [place] = caught.value.mistakes, caught.value.places
+    return mistake, place
+
+
 class Impostor(Mine):
     name = "ucb"
 
@@ -257,9 +257,7 @@ class Still(Mutation):
     ],
 )
 def test_a_custom_class_with_the_name_of_a_registered_one_is_rejected(arguments, class_, kind, name):
-    with pytest.raises(StudyError) as caught:
-        Study(**({"games": ["rps"], "seeds": 3} | arguments))
-    [mistake] = caught.value.mistakes
+    mistake, _ = mistake_in(arguments)
     called = f"the class {class_.__module__}.{class_.__name__} is called {name!r}"
     assert mistake.endswith(f": {called}, as a registered {kind} is; give it another name.")
 
@@ -311,11 +309,9 @@ def test_two_custom_learners_with_one_spec_are_rejected():
     ],
 )
 def test_a_mistake_names_the_argument_and_its_place(arguments, place, message):
-    with pytest.raises(StudyError) as caught:
-        Study(**({"games": ["rps"], "learners": ["ucb", "exp3"], "seeds": 3} | arguments))
-    [mistake] = caught.value.mistakes
+    mistake, found = mistake_in(arguments)
     assert mistake.startswith(message)
-    assert caught.value.places == [place]
+    assert found == place
 
 
 @pytest.mark.parametrize(
@@ -329,9 +325,7 @@ def test_a_mistake_names_the_argument_and_its_place(arguments, place, message):
     ],
 )
 def test_a_value_that_is_nearly_an_object_is_rejected_with_the_repair(arguments, repair):
-    with pytest.raises(StudyError) as caught:
-        Study(**({"games": ["rps"], "learners": ["ucb"], "seeds": 3} | arguments))
-    [mistake] = caught.value.mistakes
+    mistake, _ = mistake_in(arguments)
     assert mistake.endswith(repair)
 
 
