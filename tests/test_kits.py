@@ -344,6 +344,12 @@ TURNED = "is turned into one of NumPy's; call NumPy's functions on it instead"
         ),
         (
             set(),
+            lambda self, block: self.game.value - block.reward,
+            "takes every game that it accepts",
+            'declare what it requires of a game in needs: "value".',
+        ),
+        (
+            set(),
             lambda self, block: block.reward.cumsum(axis=0),
             "does not depend on how rounds are cut into blocks",
             "add up with a RunningSum",

@@ -184,7 +184,7 @@ def _print_learner(entry: registry.Entry[Any]) -> None:
 
 @opt.app.command("check")
 def check_command(subject: _Subject) -> None:
-    """Check a learner, game or metric against its contract.
+    """Check a learner, game or metric against its contract; an operator as part of a learner, a noise of a game.
 
     \b
     Examples:
@@ -192,6 +192,8 @@ def check_command(subject: _Subject) -> None:
       coebl check path/to/mine.py:Mine
       coebl check diagonal:4
       coebl check regret
+      coebl check coebl:mutation=path/to/mine.py:Noisy
+      coebl check scaled:game=rps,noise=path/to/mine.py:Loud
     """
     shown = _registry_of(subject)
     if shown is metrics.METRICS:

@@ -212,6 +212,15 @@ def _made_by(metric: Any) -> Any:
 copyreg.pickle(_OfSeat, _made_by)
 
 
+def need_of(attribute: str) -> Need | None:
+    """Return the need that a metric declares before it reads this attribute of a game; None if there is none.
+
+    >>> need_of("value"), need_of("name")
+    ('value', None)
+    """
+    return next((need for need, (attributes, _) in _NEEDS.items() if attribute in attributes), None)
+
+
 def _missing(game: Any, need: Need) -> str:
     """Return a description of the attribute that a metric needs and the game lacks, or "". Nothing is computed."""
     attributes, words = _NEEDS[need]

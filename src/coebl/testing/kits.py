@@ -17,6 +17,7 @@ from coebl.games import Game, GenomeGame, Noise, TensorGame, ZeroSumGame, parse_
 from coebl.games.game import SEATS
 from coebl.learners import parse_learner
 from coebl.metrics import Block, Metric
+from coebl.metrics.base import need_of
 from coebl.testing.strict import StrictArray, StrictBackend, to_strict
 
 Points = Iterator[tuple[str, Callable[[], None]]]  # a statement, and a test that raises an error unless it holds
@@ -312,7 +313,9 @@ def _points_of_metric(metric: type[Metric]) -> Points:
                 except CoeblError:
                     raise
                 except Exception as error:
-                    needed = 'declare what it requires of a game in needs: "zero-sum", if it is for two players alone'
+                    need = need_of(str(error.name)) if isinstance(error, AttributeError) else None
+                    reason = "" if need else ", if it is for two players alone"
+                    needed = f'declare what it requires of a game in needs: "{need or "zero-sum"}"{reason}'
                     raise InputError(f"on {game}: {reason_of(error)}; {needed}.") from error
 
     def blocks() -> None:
