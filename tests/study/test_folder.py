@@ -16,16 +16,6 @@ from coebl.study.errors import StoreError
 from coebl.study.store import Store
 
 
-def test_create_continues_the_same_study(store):
-    saved(store)
-    remarked = '# a remark\nname    = "demo"\n\nseeds = 3 # three\n'
-    again = Store.create(store.folder, remarked)
-    again.keep_text(remarked)
-    assert again.finished() == {CELL.digest()}
-    assert again.text() == TEXT
-    assert Store.open(store.folder).name == "demo"
-
-
 def test_a_folder_in_use_is_rejected(tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(StoreError, match="does not hold a study"):

@@ -1,6 +1,5 @@
 """A results folder keeps the files that its study names, and can be run again where these do not exist."""
 
-import json
 import shutil
 import tomllib
 
@@ -128,13 +127,3 @@ def test_a_link_in_the_place_of_a_kept_file_is_not_followed(tmp_path):
     with pytest.raises(InputError, match="files is a symbolic link, and nothing is written through a link"):
         go(read_study(path), out)
     assert (tmp_path / "mine.txt").read_text() == "precious"
-
-
-def test_a_tournament_keeps_the_files_of_its_learners(tmp_path, coebl):
-    (tmp_path / "mine.py").write_text(MINE)
-    words = ["--learners", "mine.py:Mine,exp3,uniform", "--games", "rps", "--seeds", 2, "--rounds", 5]
-    done = coebl("tournament", *words, "--out", "cup", "--workers", 1, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (tmp_path / "mine.py").unlink()
-    assert json.dumps(tomllib.loads((tmp_path / "cup" / "study.toml").read_text())).count("files/")
-    assert coebl("run", "cup/study.toml", "--out", "again", "--dry-run").returncode == 0

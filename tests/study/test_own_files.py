@@ -14,8 +14,8 @@ from coebl.learners import LEARNERS
 from coebl.learners.evolution import MUTATIONS
 from coebl.study import Results, Store, Study, read_study, run
 from coebl.study.cell import Cell
-from sources import MINE, OPERATOR, SURPRISE, WOBBLE
-from study_runs import go, runs_of
+from sources import OPERATOR, SURPRISE, WOBBLE
+from study_runs import go
 from study_texts import mistakes_of, small_study
 
 CODES = {"mine.py": SURPRISE, "wobble.py": WOBBLE, "own.py": OPERATOR, "g.csv": "1,0\n0,2\n"}
@@ -157,28 +157,7 @@ def test_a_metric_that_cannot_be_used(tmp_path, metric, old, new, message):
     assert message in mistake
 
 
-def test_the_default_of_a_swept_learner_is_shown_without_its_file(tmp_path, coebl):
-    (tmp_path / "mine.py").write_text(MINE)
-    path = small_study(tmp_path, match_ups="all-pairs", rounds=5, learners=["mine.py:Mine:rate=[0.5,2]", "ucb"])
-    go(read_study(path), tmp_path / "out")
-    (tmp_path / "mine.py").write_text("raise SystemExit('it was run')\n")
-    for words in (["results"], ["results", "--details"], ["compare", "mine", "mine:rate=2", "--metric", "regret"]):
-        shown = coebl(words[0], "out", *words[1:], cwd=tmp_path)
-        assert shown.returncode == 0, shown.stderr
-        assert "mine.py:Mine:rate=0.5" in shown.stdout
-
-
 # Noises
-
-
-def test_a_study_plays_with_a_noise_in_other_processes(tmp_path):
-    path = written(tmp_path / "a", "noise", noise="wobble.py:Wobble:width=[1,3]")
-    assert run(read_study(path), tmp_path / "out", workers=2, quiet=True).finished == 2
-    wide, narrow = (
-        runs_of(Results(tmp_path / "out"), "rps", "exp3", "exp3", "regret", noise=f"wobble.py:Wobble{width}").values[-1]
-        for width in (":width=3", "")
-    )
-    assert np.all(wide != narrow)
 
 
 @pytest.mark.parametrize("noise", ["wobble.py:Wobbel", "wobble.py:dataclass", "elsewhere.py:Wobble"])

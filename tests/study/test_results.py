@@ -5,7 +5,6 @@ import math
 import os
 import platform
 
-import duckdb
 import numpy as np
 import polars
 import pytest
@@ -155,17 +154,6 @@ def test_lazy_equals_the_curves(tmp_path, name):
     assert lazy.sort("game", "noise", "seed", "round").collect().equals(ours)
     last = lazy.filter(polars.col("round") == 20, polars.col("game") == "diagonal:n=4").collect()
     assert last["pseudo_regret"].to_list() == ran(CELLS[2]).final("pseudo_regret").tolist()
-
-
-def test_duckdb_gives_the_same_means(results):
-    query = """
-        select game, noise, avg(regret), count(*) from read_parquet(?, union_by_name = true)
-        where round = rounds group by game, noise order by game, noise
-    """
-    theirs = duckdb.execute(query, [str(results.store.folder / "cells" / "*.parquet")]).fetchall()
-    ours = [(row["game"], row["noise"], row["mean"], row["n"]) for row in results.summary(metrics=["regret"])]
-    assert [(*row[:2], row[3]) for row in theirs] == [(*row[:2], row[3]) for row in sorted(ours)]
-    np.testing.assert_allclose([row[2] for row in theirs], [row[2] for row in sorted(ours)], rtol=1e-12)
 
 
 def test_summary_over_all_blocks_of_seeds(results):

@@ -13,7 +13,7 @@ import pytest
 
 from coebl.study import Results, Store, Study, read_study
 from coebl.study.cell import Cell
-from study_runs import CELLS, STUDY, cells_in, command, go, rows, runs_of, start, wait_for
+from study_runs import CELLS, STUDY, cells_in, command, go, rows, start, wait_for
 from study_texts import small_study
 
 
@@ -133,37 +133,6 @@ def test_workers_end_with_a_killed_parent(here):
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=20)
     wait_for(lambda: children_of(process.pid) == [], seconds=20)
-
-
-TWO = """
-from coebl.learners.opponents import Uniform
-
-class First(Uniform):
-    action = 0
-    def policy(self, t):
-        policies = 0 * super().policy(t)
-        policies[:, self.action] = 1
-        return policies
-
-class Second(First):
-    action = 1
-"""
-
-
-@pytest.mark.parametrize("match_ups", [{"one-against-all": "exp3"}, "all-pairs"])
-def test_two_learners_of_one_file(tmp_path, match_ups):
-    (tmp_path / "two.py").write_text(TWO)
-    learners = ["exp3", "two.py:First", "two.py:Second"]
-    path = small_study(tmp_path, match_ups, games=["bigger-number:n=2"], learners=learners, noise="none")
-    study = read_study(path)
-    assert go(study, tmp_path / "results").failed == ()
-    results = Results(tmp_path / "results")
-    without_folder = [tuple(spec.removeprefix(f"{tmp_path}/") for spec in match) for match in study.matches()]
-    assert sorted(results.matches()) == sorted(without_folder)
-    first, second = (
-        runs_of(results, "bigger-number:n=2", f"two.py:{name}", "exp3", "regret").values for name in ("First", "Second")
-    )
-    assert (first != second).any()
 
 
 def test_two_runs_do_not_do_the_same_work(here, coebl):

@@ -45,10 +45,13 @@ def test_the_record_of_a_cell(store):
 
 
 NAMED = """
+from dataclasses import dataclass
 from coebl.learners.opponents import Uniform
 from coebl.metrics import Metric
 
+@dataclass
 class Mine(Uniform):
+    rate: float = 0.5
     title = "My learner"
     colour = 7
     sees = frozenset({"opponent"})
@@ -74,7 +77,7 @@ def test_a_cell_stores_the_names_of_its_learners_and_metrics(store, tmp_path):
     (tmp_path / "mine.py").unlink()  # it is not needed to read the cell
     record = store.record(store.digests()[0])
     assert record.learners == {
-        "mine.py:Mine": LearnerWords(title="My learner", colour=7, kind="informed bandit"),
+        "mine.py:Mine": LearnerWords("My learner", 7, "informed bandit", {"rate": "0.5"}),
         "best-response": LearnerWords(title="best response", colour=11, kind="oracle"),
     }
     assert list(record.metric_info) == ["tv", "zero"]
