@@ -18,6 +18,18 @@ from typing import Any
 
 import pytest
 
+from coebl.evidence.pairwise import rank
+from coebl.evidence.statistics import Estimate
+from coebl.papers import load_paper
+from coebl.papers.reproduce import means
+from coebl.study import Results, read_study
+from coebl.tournament.outcome import finish_trial
+from coebl.tournament.standings import measure
+from coebl.tournament.standings import standings as rank_learners
+from coebl.tournament.suite import read_suite, read_tournament
+from published import different
+from tools.suggestions import OutcomesBySeed
+
 ROOT = Path(__file__).parents[1]
 FROZEN = ROOT / "tests" / "frozen"
 
@@ -34,8 +46,6 @@ def fields(value: Any, names: str) -> dict[str, Any]:
 
 def summaries(folder: Path, rounds: int | None = None) -> Rows:
     """The mean of each metric of each match over its seeds, with its interval."""
-    from coebl.study import Results
-
     return [
         {
             "game": row["game"],
@@ -51,8 +61,6 @@ def summaries(folder: Path, rounds: int | None = None) -> Rows:
 
 def table(folder: Path) -> Rows:
     """One row per match on one game, seed and recorded round, sorted."""
-    from coebl.study import Results
-
     labels = ("game", "players", "noise", "rounds", "seed", "round")
     rows = Results(folder).curves(game="biased-rps").to_dicts()
     rows.sort(key=lambda row: (row["game"], row["players"], row["noise"], row["seed"], row["round"]))
@@ -64,9 +72,6 @@ def table(folder: Path) -> Rows:
 
 def ranking(folder: Path) -> Rows:
     """The ranking of a study: its metric, the learners, the pairings, and who is left out."""
-    from coebl.evidence.pairwise import rank
-    from coebl.study import Results
-
     found = rank(Results(folder))
     assert found is not None
     learners = [fields(one, "rank learner won level=undecided lost score") for one in found.learners]
@@ -79,8 +84,6 @@ def ranking(folder: Path) -> Rows:
 
 def comparison(folder: Path, a: str, b: str, **options: Any) -> Rows:
     """The contests of a comparison: way by way, the games, then all games."""
-    from coebl.study import Results
-
     contests = Results(folder).compare(a, b, **options).contests
     keys = ("way", "game", "opponents", "seats", "unit", "difference", "low", "high", "n", "p", "p_holm")
     return [
@@ -91,9 +94,6 @@ def comparison(folder: Path, a: str, b: str, **options: Any) -> Rows:
 
 def verdicts(folder: Path) -> Rows:
     """The verdict on each claim of the paper in each variant, with all checks; `decisive` is the place of the check."""
-    from coebl.papers import load_paper
-    from coebl.study import Results
-
     rows = []
     for verdict in load_paper("ijcai2025").judge(Results(folder)):
         checks = [
@@ -118,10 +118,6 @@ def verdicts(folder: Path) -> Rows:
 
 def paper_means(folder: Path) -> Rows:
     """The means that a reproduction publishes, six digits each."""
-    from coebl.papers import load_paper
-    from coebl.papers.reproduce import means
-    from coebl.study import Results
-
     return [
         {
             "game": row["game"],
@@ -134,12 +130,8 @@ def paper_means(folder: Path) -> Rows:
 
 @cache
 def _standings(folder: Path) -> Any:
-    from coebl.study import Results
-    from coebl.tournament.standings import measure, standings
-    from coebl.tournament.suite import read_suite, read_tournament
-
     suite = read_suite(str(FROZEN / "tournament.toml"))
-    return standings(measure(read_tournament(suite, suite.learners, suite.seeds, folder), Results(folder)))
+    return rank_learners(measure(read_tournament(suite, suite.learners, suite.seeds, folder), Results(folder)))
 
 
 def duels(folder: Path) -> Rows:
@@ -154,7 +146,6 @@ def duels(folder: Path) -> Rows:
 
 def standings(folder: Path) -> Rows:
     """The ranking of a tournament with all its measures, and the cycles."""
-    from coebl.evidence.statistics import Estimate
 
     def ends(value: Any) -> Any:
         return [value.mean, value.low, value.high] if isinstance(value, Estimate) else value
@@ -170,9 +161,6 @@ def standings(folder: Path) -> Rows:
 
 def trial(folder: Path) -> Rows:
     """The findings of a pre-registered test: rows, tests over all games, counts and whether the aim is reached."""
-    from coebl.tournament.outcome import finish_trial
-    from coebl.tournament.suite import read_suite, read_tournament
-
     suite = read_suite(str(FROZEN / "trial.toml"))
     study = read_tournament(suite, [suite.subject], suite.seeds, folder)
     [(_, verdicts)] = finish_trial(suite, [suite.subject], study, folder, "coebl").trials
@@ -192,9 +180,6 @@ def trial(folder: Path) -> Rows:
 
 def ablation(folder: Path) -> Any:
     """The outcomes of the ablation study, from which its tables follow."""
-    from coebl.study import Results, read_study
-    from tools.suggestions import OutcomesBySeed
-
     return OutcomesBySeed(Results(folder), read_study(FROZEN / "ablation.toml"))
 
 
@@ -246,8 +231,6 @@ NUMBERS: dict[str, dict[str, Callable[[Path], Rows]]] = {
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_frozen_numbers_are_recomputed(name, tmp_path):
-    from published import different
-
     with tarfile.open(FROZEN / f"{name}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     shutil.copytree(tmp_path / name, tmp_path / "copy")

@@ -23,6 +23,21 @@ import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc, ndtri, stdtr, stdtrit
 
+from coebl.core.text import finite
+from coebl.evidence.checks import Setting
+from coebl.evidence.judge import CheckResult, Verdict, _note, aims_as_markdown, as_markdown, decide
+from coebl.evidence.statistics import Estimate, correct, holm
+from coebl.games import GAMES
+from coebl.naming import learner_titles
+from coebl.papers import load_paper
+from coebl.tournament.outcome import _ALSO_ON_PAGE, columns_of, sentences, table_of
+from coebl.tournament.standings import cycles, nash_average
+from coebl.tournament.statements import _KINDS, Trial
+from coebl.tournament.suite import opponents_of, read_suite
+from published import check as made_check
+from published import different, read_verdicts
+from tools.advice import read_standings
+
 PUBLISHED = Path(__file__).parents[1] / "results"
 
 Rows = list[Any]
@@ -32,8 +47,6 @@ Rows = list[Any]
 
 def corrected(p_values: list[float]) -> list[float]:
     """Holm's correction of a family of tests."""
-    from coebl.evidence.statistics import holm
-
     return holm(p_values)
 
 
@@ -43,11 +56,7 @@ def judged(checks: Rows) -> tuple[Rows, str, int | None, str]:
     The outcome of each check and its outcome before correction, the verdict, the place of the decisive check, and the
     note on it.
     """
-    from coebl.evidence.judge import _note, decide
-    from coebl.evidence.statistics import correct
-    from published import check
-
-    raw = [check(values) for values in checks]
+    raw = [made_check(values) for values in checks]
     family = correct([result.estimate for result in raw], "the checks")
     results = [replace(result, estimate=estimate) for result, estimate in zip(raw, family, strict=True)]
     verdict, decisive = decide(results)
@@ -58,17 +67,11 @@ def judged(checks: Rows) -> tuple[Rows, str, int | None, str]:
 
 def verdicts_as_markdown(name: str) -> str:
     """The published verdicts on a paper's claims, as a table in Markdown."""
-    from coebl.evidence.judge import as_markdown
-    from coebl.papers import load_paper
-    from published import read_verdicts
-
     return as_markdown(read_verdicts(PUBLISHED / name / "claims.json"), load_paper(name).titles)
 
 
 def stated(name: str, id: str, variant: str) -> Rows:
     """The checks of a claim of a paper, as stated: quantity, condition, threshold, and how it counts."""
-    from coebl.papers import load_paper
-
     paper = load_paper(name)
     checks = paper.claims[id].checks(paper.variants[variant])
     return [(*check.words, check.threshold, check.beside, check.published) for check in checks]
@@ -76,31 +79,21 @@ def stated(name: str, id: str, variant: str) -> Rows:
 
 def rounds_of(suite: str) -> list[int]:
     """The rounds of each game of a suite."""
-    from coebl.tournament.suite import read_suite
-
     return [part.rounds for part in read_suite(suite).parts for _ in part.games]
 
 
 def nash(against: Any) -> tuple[Any, bool]:
     """The Nash masses in a meta-game, and True if they are unique."""
-    from coebl.tournament.standings import nash_average
-
     return nash_average(against)
 
 
 def cycles_of(graph: dict[str, list[str]]) -> Rows:
     """The cycles among learners, from those that each of them beats."""
-    from coebl.tournament.standings import cycles
-
     return [{"members": [*one.members], "example": [*one.example]} for one in cycles(graph)]
 
 
 def standings_page() -> Rows:
     """The rows of the table and the sentences for the page, from the published standings."""
-    from coebl.naming import learner_titles
-    from coebl.tournament.outcome import _ALSO_ON_PAGE, columns_of, sentences, table_of
-    from tools.advice import read_standings
-
     ranking = read_standings(PUBLISHED / "tournament")
     titles = learner_titles([row.learner for row in ranking.standings])
     columns = [one for one in columns_of(False, titles) if one.brief or one.header in _ALSO_ON_PAGE]
@@ -113,13 +106,6 @@ def registered_test(name: str) -> tuple[dict[str, Any], dict[str, Any], str]:
     Its summary, its statements with everything that is counted and tested, and verdicts.md. It is the test of the
     suite's file, as it was registered.
     """
-    from coebl.evidence.checks import Setting
-    from coebl.evidence.judge import CheckResult, Verdict, aims_as_markdown
-    from coebl.evidence.statistics import Estimate
-    from coebl.games import GAMES
-    from coebl.tournament.statements import _KINDS, Trial
-    from coebl.tournament.suite import opponents_of, read_suite
-
     summary = read(f"{name}/summary.json")
     (test,) = summary["trials"]
     suite = read_suite(Path(summary["registered"]["file"]).stem)
@@ -177,9 +163,6 @@ def _value(text: str) -> Any:
 
 def differences(found: Any, expected: Any, rel: float = 1e-9, near: float = 0.0) -> list[str]:
     """The first places at which two nested values differ; NaN is None, as in JSON."""
-    from coebl.core.text import finite
-    from published import different
-
     return different(finite(found), finite(expected), rel=rel, near=near)[:10]
 
 
@@ -369,9 +352,9 @@ def test_published_duels_follow_from_their_means_and_deviations():
         found = {"low": mean - half, "high": mean + half, "p": p, "p_holm": np.array(p_holm)}
         for key, column in found.items():
             assert column.tolist() == pytest.approx([duel[key] for duel in duels], rel=1e-7, abs=0), (game, key)
-        for duel, holm in zip(duels, p_holm, strict=True):
+        for duel, p in zip(duels, p_holm, strict=True):
             ahead = duel["first"] if duel["advantage"] > 0 else duel["second"]
-            assert duel["winner"] == (ahead if holm <= 0.05 else None)
+            assert duel["winner"] == (ahead if p <= 0.05 else None)
 
 
 def test_published_duels_over_all_games_are_the_means_of_the_games():

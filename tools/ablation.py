@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from coebl.core.files import write_whole
 from coebl.core.text import csv_text, decimal_places
 from coebl.evidence.pairwise import ALL_GAMES
@@ -34,7 +36,7 @@ from tools.suggestions import (
     label,
     plain,
 )
-from tools.templates import read_csv, read_json, render
+from tools.templates import read_json, render
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,10 +57,9 @@ class Files:
 
     def __init__(self, folder: Path) -> None:
         self.summary: dict[str, Any] = read_json(folder / "summary.json")
-        self.differences = [_difference(row) for row in read_csv(folder / "differences.csv")]
-        self.means = {
-            (row["learner"], row["outcome"], row["game"]): float(row["mean"]) for row in read_csv(folder / "means.csv")
-        }
+        tables = [pl.read_csv(folder / f"{name}.csv", infer_schema_length=None) for name in ("differences", "means")]
+        self.differences = [Difference(*row) for row in tables[0].iter_rows()]
+        self.means = {(learner, outcome, game): mean for learner, outcome, game, mean, *_ in tables[1].iter_rows()}
 
     def of_suggestion(self, wish: str, plainly: bool = True) -> dict[tuple[str, str], dict[str, Difference]]:
         """Return the tests of a suggestion against plain learners or second bases: by learner and base, by outcome."""
@@ -79,12 +80,6 @@ class Files:
         tests = [one for tests in self.of_suggestion(wish).values() for one in tests.values()]
         shown = [one for one in tests if one.significant]
         return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)
-
-
-def _difference(row: dict[str, str]) -> Difference:
-    mean, low, high, p = (float(row[key]) for key in ("mean", "low", "high", "p"))
-    p_holm = float(row["p_holm"]) if row["p_holm"] else None
-    return Difference(row["wish"], row["learner"], row["base"], row["outcome"], row["game"], mean, low, high, p, p_holm)
 
 
 def summarise(results: Results, study: Study, folder: Path) -> None:

@@ -167,24 +167,24 @@ def test_one_seed_is_no_evidence():
     assert str(comparison).startswith("Head to head, one seed says nothing about ucb and exp3")
 
 
+ALONE = meeting(learners=("ucb",)) | meeting(learners=("exp3",))
+SHORT = meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))
+
+
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("numbers", "arguments", "said"),
     [
-        (("ucb", "exp"), r"no finished cell has the learner 'exp': did you mean 'exp3'\? Present: exp3, hedge, ucb"),
-        (("ucb", "ucb"), "a and b are both ucb; accepted: two different learners. Present: exp3, hedge, ucb"),
-        (("ucb", "exp3", "tv"), "metric 'tv' was not recorded. Present: pseudo_regret"),
-        (("ucb", "exp3", None, "rsp"), r"no finished cell has the game 'rsp'.*Present: rps"),
+        (meeting(), ("ucb", "exp"), r"has the learner 'exp': did you mean 'exp3'\? Present: exp3, hedge, ucb"),
+        (meeting(), ("ucb", "ucb"), "both ucb; accepted: two different learners. Present: exp3, hedge, ucb"),
+        (meeting(), ("ucb", "exp3", "tv"), "metric 'tv' was not recorded. Present: pseudo_regret"),
+        (meeting(), ("ucb", "exp3", None, "rsp"), r"no finished cell has the game 'rsp'.*Present: rps"),
+        (ALONE, ("ucb", "exp3"), r"no matches to be compared by pseudo_regret.*Matches of the two: ucb v ucb"),
+        (SHORT, ("mine", "ucb"), "no finished cell has the learner 'mine'"),  # which means two of them
     ],
 )
-def test_bad_input_lists_what_is_there(arguments, said):
+def test_bad_input_lists_what_is_there(numbers, arguments, said):
     with pytest.raises(InputError, match=said):
-        compare(Table(meeting()), *arguments)
-
-
-def test_learners_that_never_met_the_same_opponent_are_rejected():
-    numbers = meeting(learners=("ucb",)) | meeting(learners=("exp3",))
-    with pytest.raises(InputError, match=r"no matches to be compared by pseudo_regret.*Matches of the two: ucb v ucb"):
-        compare(Table(numbers), "ucb", "exp3")
+        compare(Table(numbers), *arguments)
 
 
 def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, coebl):
@@ -310,8 +310,3 @@ def test_a_learner_in_a_file_may_be_called_by_its_class_or_file(name):
     own = "mine.py:DUCB:discount=0.9" if "=" in name else "mine.py:DUCB"
     numbers = meeting(learners=("ucb", own, "mine.py:DUCB", "hedge"))
     assert compare(Table(numbers), name, "ucb").a == own
-
-
-def test_a_short_name_that_means_two_learners_is_rejected():
-    with pytest.raises(InputError, match="no finished cell has the learner 'mine'"):
-        compare(Table(meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))), "mine", "ucb")

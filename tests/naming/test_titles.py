@@ -16,27 +16,23 @@ def plain(text):
 
 
 @pytest.mark.parametrize(
-    ("spec", "title"),
+    ("spec", "shown", "title"),
     [
-        ("ucb", "UCB"),
-        ("exp3-as-released", "Exp3 as released"),
-        ("best-response", "best response"),
-        ("uniform", "uniform"),
-        ("coebl:c=2", "COEBL, c = 2"),
-        ("coebl:c=2,selection=none", "COEBL, c = 2, selection = none"),
-        ("coebl:unheard=1", "COEBL, unheard = 1"),
-        ("unheard-of:c=2", "unheard-of:c=2"),
-        ("some/mine.py:Mine:c=2", "some/mine.py:Mine:c=2"),
+        ("ucb", [], "UCB"),
+        ("exp3-as-released", [], "Exp3 as released"),
+        ("best-response", [], "best response"),
+        ("uniform", [], "uniform"),
+        ("coebl:c=2", ["c"], "COEBL, c = 2"),
+        ("coebl:c=2,selection=none", [], "COEBL, c = 2, selection = none"),
+        ("coebl:selection=none", ["c"], "COEBL, c = 8, selection = none"),
+        ("coebl:unheard=1", [], "COEBL, unheard = 1"),
+        ("unheard-of", ["c"], "unheard-of"),
+        ("unheard-of:c=2", [], "unheard-of:c=2"),
+        ("some/mine.py:Mine:c=2", [], "some/mine.py:Mine:c=2"),
     ],
 )
-def test_learners(spec, title):
-    assert plain(learner_title(spec)) == title
-
-
-def test_a_parameter_at_its_default_is_named_if_asked_for():
-    assert plain(learner_title("coebl:selection=none", ["c"])) == "COEBL, c = 8, selection = none"
-    assert plain(learner_title("coebl:c=2", ["c"])) == "COEBL, c = 2"
-    assert learner_title("unheard-of", ["c"]) == "unheard-of"
+def test_learners(spec, shown, title):
+    assert plain(learner_title(spec, shown)) == title
 
 
 def test_two_learners_with_the_same_title_get_different_labels(monkeypatch):

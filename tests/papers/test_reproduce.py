@@ -135,14 +135,6 @@ def test_the_summary(made):
     assert {row["mean"] for row in rows if row["metric"] == "pseudo_regret_last_10"} == last
 
 
-def test_quick_is_a_part_of_the_whole():
-    whole, quick = parse_study(STUDY), experiments(tiny(), quick=True)
-    assert set(quick.cells) < set(whole.cells)
-    assert {(cell.game, cell.seeds) for cell in quick.cells} == {("rps", (0, 1))}
-    assert {match[1] for match in quick.matches()} == {"ucb", "exp3", "uniform"}
-    assert experiments(tiny(), quick=True, claims=["far"]).cells == ()
-
-
 def test_a_quick_run_draws_its_figures_and_the_page_says_what_it_leaves_out(tmp_path, made):
     reproduction = reproduce(tiny(), tmp_path, quick=True, workers=1, run=quietly)
     left_out = "1 game (Diagonal, n\u00a0=\u00a02); 2 of 4 seeds, so 2 were run"

@@ -71,8 +71,10 @@ def test_the_outcome_says_what_is_ranked(played, coebl):
     page = json.loads((outcome.files / "summary.json").read_text())["page"]
     assert "earns the most on average" in page["answer"]
     assert not any("Nash" in word or "\\x" in word for row in [page["header"], *page["rows"]] for word in row)
-    assert "Payoff, %" in page["header"]
-    assert "Swap regret, %" in page["header"]
+    assert {"Payoff, %", "Swap regret, %"} <= {*page["header"]}
+    assert "payoff, %: its own payoff above the mean of all learners" in page["legend"]
+    assert "swap regret, %: its swap regret there" in page["legend"]
+    assert "best response" not in page["legend"]
     assert coebl("report", str(results.store.folder))[0] == 0
 
 
@@ -86,13 +88,3 @@ def test_the_outcome_says_what_is_ranked(played, coebl):
 def test_what_has_no_meaning_is_rejected(suite, games, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read_tournament(read_suite(suite).played_on(games, 10), FIELD, 2, tmp_path)
-
-
-def test_the_command_explains_the_columns_of_these_games(coebl):
-    games = ["--games", "jordan", "--rounds", "4", "--seeds", "2"]
-    code, said, _ = coebl("tournament", "--learners", "exp3,uniform", *games, "--out", "out")
-    words = " ".join(said.split())
-    assert code == 0
-    assert "payoff, %: its own payoff above the mean of all learners" in words
-    assert "swap regret, %: its swap regret there" in words
-    assert "best response" not in words

@@ -138,24 +138,22 @@ def test_measures_choose_the_metrics(name, measures, metrics, quick):
     assert {metric for *_, metric in quick.read} == metrics
 
 
-def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(quick):
-    figure = drawn("diagonal-self-play", quick, RELEASED)
-    panel = figure.axes[5]
-    assert panel.get_title() == "n = 4"
-    by_color = {line.get_color(): line.get_ydata() for line in curves(panel)}
-    assert len(by_color) == 4
-    for role in ROLES:
-        values = quick.values(*RELEASED.match("diagonal:n=4", role), "tv")
-        np.testing.assert_allclose(by_color[learner_style(role)["color"]], [sum(row) / 3 for row in values])
-
-
-def test_baselines_have_the_row_seat_against_coebl(quick):
-    figure = drawn("rps-head-to-head", quick)
-    for ax, role in zip(figure.axes, BASELINES, strict=True):
-        (line,) = curves(ax)
-        values = quick.values("rps", role, "coebl:c=2", "regret")
-        np.testing.assert_allclose(line.get_ydata(), [sum(row) / 3 for row in values])
-        assert line.get_color() == learner_style(role)["color"]
+@pytest.mark.parametrize(
+    ("name", "place", "title", "variant", "column", "metric"),
+    [
+        ("diagonal-self-play", 5, "n = 4", RELEASED, "", "tv"),
+        ("diagonal-head-to-head", 2, "n = 4", RELEASED, "coebl", "regret"),
+    ],
+)
+def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(name, place, title, variant, column, metric, quick):
+    panel = drawn(name, quick, variant).axes[place]
+    assert panel.get_title() == title
+    found = {line.get_color(): line.get_ydata() for line in curves(panel)}
+    roles = BASELINES if column else ROLES  # against COEBL, the baselines have the row seat
+    assert len(found) == len(roles)
+    for role in roles:
+        values = quick.values(*variant.match("diagonal:n=4", role, column), metric)
+        np.testing.assert_allclose(found[learner_style(role)["color"]], values.mean(axis=1))
 
 
 def test_the_reference_line_is_beside_self_play_regret_alone(quick):
