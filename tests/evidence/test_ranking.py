@@ -138,18 +138,18 @@ def test_run_and_results_begin_with_the_ranking(coebl, tmp_path):
     assert "rank" not in coebl("results", "out", "--metric", "regret").stdout
 
 
-OTHERS = STUDY.replace(', "diagonal:n=2"', "").replace(', "hedge"', ', "uniform", "coebl:c=[2,8]"')
+OTHERS = STUDY.replace(', "diagonal:n=2"', "").replace(', "hedge"', ', "exp3", "coebl:c=[2,8]"')
 
 
 def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
     """The folder also holds other learners, other seeds, other metrics."""
-    before = OTHERS + '[match-ups]\nall-pairs = ["coebl:c=[2,8]", "uniform"]\n'
-    after = OTHERS.replace("seeds = 6", "seeds = 4") + '[match-ups]\nall-pairs = ["coebl:c=2", "uniform"]\n'
+    before = OTHERS + '[match-ups]\nall-pairs = ["coebl:c=[2,8]", "exp3"]\n'
+    after = OTHERS.replace("seeds = 6", "seeds = 4") + '[match-ups]\nall-pairs = ["coebl:c=2", "exp3"]\n'
     go(before, tmp_path / "out")
     (tmp_path / "study.toml").write_text(after)
     ran = coebl("run", "study.toml", "--out", "out", "--workers", 1, cwd=tmp_path)
     assert "left alone: 4 cells" in ran.stderr
-    assert {line.split()[1] for line in ran.stdout.splitlines()[5:7]} == {"coebl:c=2", "uniform"}
+    assert {line.split()[1] for line in ran.stdout.splitlines()[5:7]} == {"coebl:c=2", "exp3"}
     assert "of the 2 learners" in ran.stdout.replace("None of", "of") or "of 2 learners" in ran.stdout
     study, results = parse_study(after), Results(tmp_path / "out")
     [pairing] = rank(results, study).pairings
@@ -162,10 +162,10 @@ def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
 
 
 def test_variants_are_distinguished_and_unequal_pairings_are_reported(coebl, tmp_path):
-    text = OTHERS + '[match-ups]\npairs = [["coebl:c=2", "uniform"], ["coebl:c=8", "uniform"]]\n'
+    text = OTHERS + '[match-ups]\npairs = [["coebl:c=2", "exp3"], ["coebl:c=8", "exp3"]]\n'
     results_of(text, tmp_path / "out")
     shown = coebl("results", "out", cwd=tmp_path).stdout
-    assert {line.split()[1] for line in shown.splitlines()[3:6]} == {"coebl:c=2", "coebl:c=8", "uniform"}
+    assert {line.split()[1] for line in shown.splitlines()[3:6]} == {"coebl:c=2", "coebl:c=8", "exp3"}
     assert " pairings " in shown.splitlines()[2]
     assert "2 of 2" in shown
     assert "1 of 2" in shown
