@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 
 from coebl import simulate
-from coebl.backend import CPU, backend_for
+from coebl.backend import backend_for
 from coebl.backend.cuda import sizes_and_strides
 from coebl.core.errors import InputError
 from coebl.solver.cuda import layout
-
-
-def test_the_cpu_has_numpy_and_no_versions_of_a_gpu():
-    assert backend_for("cpu").arrays is np
-    assert CPU.versions == {}
 
 
 def test_without_cupy_one_line_names_what_to_install(monkeypatch):

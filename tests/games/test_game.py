@@ -81,16 +81,6 @@ def test_own_views() -> None:
         game.own_view("top")
 
 
-@pytest.mark.parametrize("noise", ["none", "gaussian", "bernoulli", "exponential"])
-def test_rewards_are_one_number_seen_from_both_seats(noise: str) -> None:
-    game = Game(WIDE, noise=noise, payoff_range=(-1, 9))
-    actions = [np.array([0, 1, 1, 0]), np.array([2, 0, 2, 1])]  # payoffs 5, 1, 4, 0
-    draw = game.noise.draw(np.random.default_rng(3), 4)
-    row, column = game.rewards(actions, draw)
-    np.testing.assert_array_equal(row, game.noise.reward(np.array([5.0, 1.0, 4.0, 0.0]), draw, (-1.0, 9.0)))
-    np.testing.assert_array_equal(column, -row)
-
-
 def test_with_noise_changes_only_the_noise() -> None:
     game = Game(WIDE, row_labels=["u", "d"], payoff_range=(-1, 9)).renamed("g", "some:spec")
     other = game.with_noise("laplace:sigma=0.5")

@@ -72,16 +72,6 @@ def test_oracles_agree_with_the_matrix_of_all_genomes(spec, n):
     assert payoff.max() <= game.payoff_range[1] + 1e-12
 
 
-@pytest.mark.parametrize("name", ["diagonal", "bigger-number"])
-def test_a_listed_game_of_genomes_is_the_matrix_game(name):
-    listed, matrix = parse_game(f"{name}:n=4,space=bits").to_matrix(), parse_game(f"{name}:n=4")
-    assert listed == matrix
-    assert np.array_equal(
-        parse_game("diagonal:n=3,space=bits,binary=true").to_matrix().payoff,
-        parse_game("diagonal:3,binary=true").payoff,
-    )
-
-
 def test_masks_are_those_of_the_seed_and_hide_the_game():
     game = parse_game("diagonal:n=30,space=bits")
     together, alone = game.dealt([3, 4, 5]), game.dealt([4])
