@@ -171,16 +171,17 @@ def test_biased_rps_equals_the_game_of_openspiel():
         assert ours[i, j] == theirs.row_utility(i, j) / 50
 
 
+@pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_diagonal(n):
-    game = parse_game(f"diagonal:{n}")
+def test_diagonal(n, binary):
+    game = parse_game(f"diagonal:n={n},binary={str(binary).lower()}")
     strings = ["".join(bits) for bits in itertools.product("01", repeat=n)]  # in numeric order
     assert game.row_labels == game.column_labels == tuple(strings)
     for (i, u), (j, v) in itertools.product(enumerate(strings), repeat=2):
         more = u.count("1") - v.count("1")
-        assert game.payoff[i, j] == (more > 0) - (more < 0)
+        assert game.payoff[i, j] == (more >= 0 if binary else (more > 0) - (more < 0))
     last = np.eye(2**n)[-1]
-    check_equilibrium(game, 0, last, last)
+    check_equilibrium(game, int(binary), last, last, unique="no" if binary else "yes")
 
 
 @pytest.mark.parametrize("original", [False, True])
