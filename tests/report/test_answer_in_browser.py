@@ -133,6 +133,7 @@ def test_a_cell_of_the_heat_maps_shows_its_numbers_and_opens_its_curves(answer):
 def test_every_game_has_a_small_chart_that_opens_the_large_one(answer):
     rows = answer.rows("small-growth", "curves")
     assert {row["game"] for row in rows} == {game["title"] for game in answer.data["games"]}
+    rows += [row | {"game": f"distance {row['game']}"} for row in answer.rows("small-distance", "curves")]
     for game in {row["game"] for row in rows}:
         own = [row for row in rows if row["game"] == game]
         places = sorted(row["label"] for row in own if row.get("label") is not None)
