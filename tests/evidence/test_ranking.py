@@ -199,3 +199,16 @@ def test_own_payoffs_are_compared_at_the_seeds_that_all_opponents_have(seeds, te
     assert [(pairing.advantage.n, pairing.advantage.mean, pairing.winner) for pairing in found] == [
         (n, 1.0, "ucb") for n in tested
     ]
+
+
+@pytest.mark.parametrize(("metric", "winner"), [("payoff", "ucb"), ("swap_regret", "exp3")])
+def test_a_learner_wins_by_a_higher_payoff_and_by_a_lower_regret(metric, winner):
+    """In games that are not zero-sum, where each seat has its own number; ucb has the higher one."""
+    setting = {"game": "battle-of-the-sexes", "noise": "none", "rounds": 9, f"{metric}:2": 0.0}
+    rows = [
+        {**setting, "players": [learner, "uniform"], "seed": seed, metric: seed + 2.0 * (learner == "ucb")}
+        for learner in ("ucb", "exp3")
+        for seed in range(4)
+    ]
+    [pairing] = pairwise(pl.DataFrame(rows), metric, learners=["ucb", "exp3"])
+    assert (pairing.winner, abs(pairing.advantage.mean)) == (winner, 2.0)

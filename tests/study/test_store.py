@@ -10,7 +10,7 @@ import coebl
 from cells import CELL, OTHER, in_earlier_format, loaded, one_line, plain, ran, rewrite, saved
 from coebl.core.errors import InputError
 from coebl.naming import LearnerWords, MetricWords
-from coebl.study.cell import CellRecord, Description
+from coebl.study.cell import Cell, CellRecord, Description
 from coebl.study.errors import DamagedFileError, MissingError
 from coebl.study.results import Results
 from coebl.study.store import Store
@@ -170,3 +170,20 @@ def test_a_damaged_failure_record_is_still_a_failure(store):
     (record,) = store.failures()
     assert record["digest"] == CELL.digest()
     assert "damaged" in record["traceback"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "digest"),
+    [
+        ({}, "dc63dfc5020319608c34bd1a350c0ec3"),
+        ({"noise": "laplace:sigma=0.5", "record": 3, "metrics": ("tv",)}, "c69cb5cd8c3cfae9d43ffc1eca1bdeb3"),
+        ({"record": "last", "until": "exploitability < 0.1"}, "20c681222b7ae7bc9801a1cbab5405d7"),
+        ({"seeds": (0,), "keep": ("policies",)}, "4c6edd05a2b84e81a3c2b17c2deb2306"),
+        ({"device": "cuda"}, "7b02c435ac66591f29f4086ca0dcea16"),
+        ({"game": "jordan", "players": ("ucb", "exp3", "hedge")}, "eafb6a5b975f360dc536fd2946cd80c3"),
+    ],
+)
+def test_the_names_of_cells_stay_as_in_earlier_versions(changes, digest):
+    """With another name, every cell of an existing folder would be run again."""
+    cell = Cell("rps", ("ucb", "exp3"), 9, (0, 1))
+    assert dataclasses.replace(cell, **changes).digest() == digest
