@@ -25,7 +25,8 @@ def play(player, rounds, size=3):
         random = np.random.default_rng(player.round)
         actions.append(np.asarray(player.act()).tolist())
         reward, genes = float(random.normal()), getattr(player, "genes", None)
-        player.observe(reward=reward, opponent=int(random.integers(size)) if genes is None else np.zeros(genes))
+        opponent = int(random.integers(size)) if genes is None else random.integers(2, size=genes)
+        player.observe(reward=reward, opponent=opponent)
     return actions
 
 
