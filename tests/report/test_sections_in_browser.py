@@ -35,8 +35,8 @@ def test_the_claims_open_and_list_their_checks(page):
     [title] = [one.text for one in page.all("#claim-1 .checks h5")]
     assert title == "40 checks: 39 holds, 1 fails"
     items = page.all("#claim-1 .checks li")
-    assert items[0].text == "match 0\nholds · the mean 2.00 [1.50, 2.50], wanted: above 1"
-    assert items[39].get_attribute("textContent") == "match 39fails · the mean 2, wanted: above 1"
+    assert items[0].text == "match 0\nholds · the mean 2.00 [1.50, 2.50], required: above 1"
+    assert items[39].get_attribute("textContent") == "match 39fails · the mean 2, required: above 1"
     assert len(items) == 40
     box = "const box = document.querySelector('.checks-scroll'); return [box.clientHeight, box.scrollHeight]"
     shown, whole = page.script(box)

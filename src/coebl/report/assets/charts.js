@@ -41,7 +41,7 @@ const SPECS = {
   curves: (v) => ({
     ...sizeOf(v),
     data: { name: "curves", values: v.rows },
-    params: [{ name: "at", value: null }],
+    params: [{ name: "shownRound", value: null }],
     encoding: { x: quantity("round", { title: "round", scale: { ...xScale(v), nice: false } }) },
     layer: [
       layer("area", {
@@ -65,8 +65,8 @@ const SPECS = {
       },
       {
         data: { values: [{}] },
-        ...layer("rule", { x: { datum: { expr: "at" }, type: "quantitative" }, color: SOFT },
-          { clip: true, opacity: { expr: "at === null ? 0 : 1" } }),
+        ...layer("rule", { x: { datum: { expr: "shownRound" }, type: "quantitative" }, color: SOFT },
+          { clip: true, opacity: { expr: "shownRound === null ? 0 : 1" } }),
       },
     ],
   }),
@@ -210,18 +210,18 @@ const specOf = (chart, values) =>
 // ---- Drawing: charts are drawn when they come near the window, can be read by pointer or keys, and saved as pictures
 
 const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
-const ALONE = { width: 720, height: 400 }; // the size of a saved picture
-const SHARP = 3; // pixels per point of a saved PNG
-const NEAR = 600; // a chart is drawn once it is this many pixels from the window
+const PICTURE_SIZE = { width: 720, height: 400 }; // the size of a saved picture
+const PIXEL_RATIO = 3; // pixels per point of a saved PNG
+const MARGIN = 600; // a chart is drawn once it is this many pixels from the window
 const NOTE_LENGTH = 110; // characters per line below the title of a saved picture
 
 // By id: its make function, the result, whether it is near the window, its view, and the place whose values are shown.
 const charts = new Map();
-const chartOf = (id) => byId(`${id}-chart`);
+const boxOf = (id) => byId(`${id}-chart`);
 let queue = Promise.resolve();
 
 /** Queue an action that may take a while; the page is marked as busy until the queue is empty. */
-function busily(action) {
+function enqueue(action) {
   document.documentElement.dataset.busy = "yes";
   const turn = queue.then(action, action).finally(() => { if (queue === turn) delete document.documentElement.dataset.busy; });
   queue = turn;
@@ -231,44 +231,44 @@ const observer = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     const id = target.id.replace(/-chart$/, "");
     charts.get(id).near = isIntersecting;
-    if (isIntersecting) busily(() => drawChart(id));
+    if (isIntersecting) enqueue(() => drawChart(id));
   }
-}, { rootMargin: `${NEAR}px` });
+}, { rootMargin: `${MARGIN}px` });
 
 const whenIdle = window.requestIdleCallback ?? ((action) => setTimeout(action, 500));
 
 /** Draw the remaining charts when the browser is idle, so that they are printed too. */
-const drawTheRest = () => whenIdle(() => { for (const id of charts.keys()) busily(() => drawChart(id)); });
+const drawTheRest = () => whenIdle(() => { for (const id of charts.keys()) enqueue(() => drawChart(id)); });
 
 /**
  * Draw a chart, now or when it comes near the window. `make` returns the name of the chart, its values, its description
  * as `text`, its caption as `note`, and optionally a `reader` (see `connectReading`).
  */
 function planChart(id, make) {
-  const [made, box] = [make(), chartOf(id)];
+  const [content, box] = [make(), boxOf(id)];
   if (!charts.has(id)) {
-    charts.set(id, { near: box.getBoundingClientRect().top < innerHeight + NEAR });
+    charts.set(id, { near: box.getBoundingClientRect().top < innerHeight + MARGIN });
     observer.observe(box);
   }
-  Object.assign(charts.get(id), { make, made });
+  Object.assign(charts.get(id), { make, content });
   box.dataset.stale = "yes";
-  if (byId(`${id}-caption`)) say(`${id}-caption`, made.note);
-  if (made.reader) byId(`${id}-readout`).textContent = "Hover over the chart, or focus it and use the arrow keys, to read its values.";
-  if (charts.get(id).near) busily(() => drawChart(id));
+  if (byId(`${id}-caption`)) say(`${id}-caption`, content.note);
+  if (content.reader) byId(`${id}-readout`).textContent = "Hover over the chart, or focus it and use the arrow keys, to read its values.";
+  if (charts.get(id).near) enqueue(() => drawChart(id));
   else drawTheRest();
 }
 
 async function drawChart(id) {
-  const [chart, box] = [charts.get(id), chartOf(id)];
-  const { made } = chart;
+  const [chart, box] = [charts.get(id), boxOf(id)];
+  const { content } = chart;
   if (!box.dataset.stale || !box.checkVisibility()) return; // already drawn, or hidden
-  const { view } = await vegaEmbed(box, specOf(made.chart, made.values), EMBED);
+  const { view } = await vegaEmbed(box, specOf(content.chart, content.values), EMBED);
   box.setAttribute("role", "img"); // Vega sets another role
-  box.setAttribute("aria-label", made.text);
+  box.setAttribute("aria-label", content.text);
   chart.view?.finalize();
-  Object.assign(chart, { view, at: null });
+  Object.assign(chart, { view, place: null });
   box.view = view; // for tests and debugging
-  if (chart.made === made) delete box.dataset.stale;
+  if (chart.content === content) delete box.dataset.stale;
 }
 
 /**
@@ -277,22 +277,22 @@ async function drawChart(id) {
  * and optionally one that draws a `mark`.
  */
 function connectReading(id) {
-  const box = chartOf(id);
-  const tell = (placeIn) => {
+  const box = boxOf(id);
+  const showPlace = (placeIn) => {
     const chart = charts.get(id);
     if (!chart?.view) return;
-    const at = placeIn(chart.made.reader, chart);
-    if (at === undefined || at === chart.at) return;
-    chart.at = at;
-    byId(`${id}-readout`).textContent = chart.made.reader.text(at);
-    chart.made.reader.mark?.(chart.view, at);
+    const place = placeIn(chart.content.reader, chart);
+    if (place === undefined || place === chart.place) return;
+    chart.place = place;
+    byId(`${id}-readout`).textContent = chart.content.reader.text(place);
+    chart.content.reader.mark?.(chart.view, place);
   };
-  box.addEventListener("pointermove", ({ clientX, clientY }) => tell(({ nearest }, { view }) => {
+  box.addEventListener("pointermove", ({ clientX, clientY }) => showPlace(({ nearest }, { view }) => {
     const plot = box.querySelector(".role-frame .background")?.getBoundingClientRect();
     return plot && nearest(view, clientX - plot.left, clientY - plot.top);
   }));
-  box.addEventListener("keydown", (event) => tell(({ places }, { at }) => {
-    const before = at ?? places;
+  box.addEventListener("keydown", (event) => showPlace(({ places }, { place }) => {
+    const before = place ?? places;
     const to = { ArrowLeft: before - 1, ArrowRight: before + 1, Home: 0, End: places - 1 }[event.key];
     if (to === undefined || !places) return undefined;
     event.preventDefault();
@@ -307,12 +307,12 @@ function connectZoom(id, fields) {
     byId(`${id}-reset`).disabled = !zoom;
     planChart(id, charts.get(id).make);
   };
-  chartOf(id).addEventListener("pointerup", () => {
+  boxOf(id).addEventListener("pointerup", () => {
     const brush = charts.get(id)?.view?.signal("brush") ?? {};
     const [x, y] = fields.map((field) => brush[field]?.slice().sort((a, b) => a - b));
     if (x && y && x[0] < x[1] && y[0] < y[1]) zoomTo({ x, y });
   });
-  chartOf(id).addEventListener("dblclick", () => zoomTo(undefined));
+  boxOf(id).addEventListener("dblclick", () => zoomTo(undefined));
   on(`${id}-reset`, "click", () => zoomTo(undefined));
 }
 
@@ -324,15 +324,15 @@ function inLightColours(text) {
   const theme = root.dataset.theme;
   root.dataset.theme = "light";
   const style = getComputedStyle(root);
-  const found = text.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+  const coloured = text.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
   root.dataset.theme = theme;
-  return found;
+  return coloured;
 }
 
 /** Return a chart as SVG, with the title, the legend and the note that the page shows outside the chart. */
-async function pictureOf({ chart, values, title, note, alone = {} }) {
-  const own = { ...ALONE, brush: undefined, title: { text: title, subtitle: inLines(note, NOTE_LENGTH) }, ...alone };
-  const spec = { ...specOf(chart, { ...values, ...own }), background: "white" };
+async function pictureOf({ chart, values, title, note, picture = {} }) {
+  const options = { ...PICTURE_SIZE, brush: undefined, title: { text: title, subtitle: inLines(note, NOTE_LENGTH) }, ...picture };
+  const spec = { ...specOf(chart, { ...values, ...options }), background: "white" };
   const result = await vegaEmbed(element("div"), spec, EMBED);
   const text = await result.view.toSVG();
   result.finalize();
@@ -340,11 +340,11 @@ async function pictureOf({ chart, values, title, note, alone = {} }) {
 }
 
 async function rasterOf(text) {
-  const picture = new Image();
-  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-  await picture.decode();
-  const canvas = element("canvas", { width: SHARP * picture.width, height: SHARP * picture.height });
-  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = element("canvas", { width: PIXEL_RATIO * image.width, height: PIXEL_RATIO * image.height });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done) => { canvas.toBlob(done, "image/png"); });
 }
 
@@ -352,7 +352,7 @@ const nameOf = (titles, ending) => `${fileName([PAGE.name, ...titles])}.${ending
 
 /** Connect the buttons that save a chart; `titles` returns the parts of the file name. */
 function connectPictures(id, titles) {
-  const picture = () => pictureOf(charts.get(id).make());
-  on(`${id}-svg`, "click", () => busily(async () => save(nameOf(titles(), "svg"), "image/svg+xml", await picture())));
-  on(`${id}-png`, "click", () => busily(async () => saveBlob(nameOf(titles(), "png"), await rasterOf(await picture()))));
+  const draw = () => pictureOf(charts.get(id).make());
+  on(`${id}-svg`, "click", () => enqueue(async () => save(nameOf(titles(), "svg"), "image/svg+xml", await draw())));
+  on(`${id}-png`, "click", () => enqueue(async () => saveBlob(nameOf(titles(), "png"), await rasterOf(await draw()))));
 }

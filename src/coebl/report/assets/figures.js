@@ -28,13 +28,13 @@ const shownReference = (metric) => (state.reference ? [referenceOf(metric)].filt
 
 /** Return the rows of a line; on a log axis, values that are not positive are left out, and bands are cut off. */
 function rowsOf({ title, colour, shape, rounds, means, halves }, log, floored) {
-  const foot = log ? Math.min(...means.filter((mean) => mean > 0)) / 3 : floored ? 0 : -Infinity;
+  const floor = log ? Math.min(...means.filter((mean) => mean > 0)) / 3 : floored ? 0 : -Infinity;
   const step = Math.ceil(rounds.length / MARKS);
-  return rounds.map((round, at) => {
-    const [mean, half] = [log && means[at] <= 0 ? null : means[at], halves[at]];
+  return rounds.map((round, index) => {
+    const [mean, half] = [log && means[index] <= 0 ? null : means[index], halves[index]];
     const hasBand = mean !== null && half !== null;
-    const [low, high] = hasBand ? [Math.max(foot, mean - half), mean + half] : [null, null];
-    return { round, mean, low, high, learner: title, colour, shape: at % step ? "" : shape };
+    const [low, high] = hasBand ? [Math.max(floor, mean - half), mean + half] : [null, null];
+    return { round, mean, low, high, learner: title, colour, shape: index % step ? "" : shape };
   });
 }
 
@@ -59,7 +59,7 @@ function makeCurves(figure) {
     },
     reader: curveReader(lines, rounds), text: curvesText(lines, metric),
     title: viewTitle(), note: captionOf(metric, lines, reference, log),
-    alone: { legend: { orient: "bottom", columns: 3, title: null, symbolType: "stroke", symbolSize: 900, symbolStrokeWidth: 2.2 } },
+    picture: { legend: { orient: "bottom", columns: 3, title: null, symbolType: "stroke", symbolSize: 900, symbolStrokeWidth: 2.2 } },
   };
 }
 
@@ -78,28 +78,28 @@ function curvesText(lines, metric) {
 /** Return a reader (see `connectReading`) that lists the values of all lines at a recorded round. */
 function curveReader(lines, places) {
   const valueAt = ({ title, rounds, means, halves }, round) => {
-    const at = rounds.indexOf(round);
-    return at < 0 ? [] : [{ mean: means[at], text: `${title} ${withInterval(means[at], halves[at])}` }];
+    const index = rounds.indexOf(round);
+    return index < 0 ? [] : [{ mean: means[index], text: `${title} ${withInterval(means[index], halves[index])}` }];
   };
   return {
     places: places.length,
     nearest: (view, x) => {
-      const far = places.map((round) => Math.abs(view.scale("x").invert(x) - round));
-      return far.indexOf(Math.min(...far));
+      const distances = places.map((round) => Math.abs(view.scale("x").invert(x) - round));
+      return distances.indexOf(Math.min(...distances));
     },
-    text: (at) => {
-      const found = lines.flatMap((line) => valueAt(line, places[at])).sort((a, b) => b.mean - a.mean);
-      return `Round ${places[at]}: ${found.map(({ text }) => text).join(" · ")}`;
+    text: (place) => {
+      const values = lines.flatMap((line) => valueAt(line, places[place])).sort((a, b) => b.mean - a.mean);
+      return `Round ${places[place]}: ${values.map(({ text }) => text).join(" · ")}`;
     },
-    mark: (view, at) => view.signal("at", places[at]).run(),
+    mark: (view, place) => view.signal("shownRound", places[place]).run(),
   };
 }
 
 function captionOf(metric, lines, reference, log) {
   if (!lines.length) return "No line is shown.";
-  const seeds = lines.map((one) => one.seeds);
-  const numbers = lines.flatMap((one) => one.means);
-  const isCut = lines.some(({ means, halves }) => means.some((mean, at) => mean !== null && mean < halves[at]));
+  const seeds = lines.map((line) => line.seeds);
+  const numbers = lines.flatMap((line) => line.means);
+  const isCut = lines.some(({ means, halves }) => means.some((mean, index) => mean !== null && mean < halves[index]));
   const band = `; band: 95 % interval of the mean over ${range(seeds)} seeds`;
   return [
     byId("multiples").hidden ? PAGE.metrics[metric].meaning : "", // else it is in the caption of the small charts
@@ -131,12 +131,12 @@ const MOST_LABELS = 5; // with more lines, their names are not written at their 
 function endLabels(lines) {
   const places = new Map();
   for (const game of unique(lines.map((line) => line.game))) {
-    const own = lines.filter((line) => line.game === game && isKnown(line.means.at(-1))).sort((a, b) => a.means.at(-1) - b.means.at(-1));
-    const all = own.flatMap(({ means }) => means).filter(isKnown);
+    const drawn = lines.filter((line) => line.game === game && isKnown(line.means.at(-1))).sort((a, b) => a.means.at(-1) - b.means.at(-1));
+    const all = drawn.flatMap(({ means }) => means).filter(isKnown);
     const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
     const gap = (high - low) / 7.5; // the height of a label
-    own.forEach((line, at) => places.set(line, Math.max(line.means.at(-1), at ? places.get(own[at - 1]) + gap : low)));
-    own.forEach((line, at) => places.set(line, Math.min(places.get(line), high - gap * (own.length - 1 - at))));
+    drawn.forEach((line, index) => places.set(line, Math.max(line.means.at(-1), index ? places.get(drawn[index - 1]) + gap : low)));
+    drawn.forEach((line, index) => places.set(line, Math.min(places.get(line), high - gap * (drawn.length - 1 - index))));
   }
   return places;
 }
@@ -146,20 +146,20 @@ function makeMultiples(figure) {
   const lines = PAGE.games.flatMap((_, game) => viewMatches(game).filter((match) => metric in match.curves && shownLearners(game).has(match.row))
     .map((match) => ({ ...lineOf(match, metric), game: gameTitle(game) })));
   const looks = [...new Map(lines.map((line) => [line.title, line])).values()];
-  const wide = chartOf(`small-${figure}`).clientWidth;
+  const boxWidth = boxOf(`small-${figure}`).clientWidth;
   const games = unique(lines.map(({ game }) => game));
-  const room = wide > 600 && looks.length <= MOST_LABELS ? 75 : 0; // for labels at the ends of the lines
-  const rows = Math.ceil(games.length / Math.max(1, Math.floor(wide / (175 + room))));
+  const room = boxWidth > 600 && looks.length <= MOST_LABELS ? 75 : 0; // for labels at the ends of the lines
+  const rows = Math.ceil(games.length / Math.max(1, Math.floor(boxWidth / (175 + room))));
   const columns = Math.ceil(games.length / rows);
   const labels = room ? endLabels(lines) : new Map();
   return {
     chart: "multiples",
     values: {
-      games, columns, room, width: wide / columns - 62 - room, names: looks.map(({ title }) => title), colours: looks.map(({ colour }) => colour),
+      games, columns, room, width: boxWidth / columns - 62 - room, names: looks.map(({ title }) => title), colours: looks.map(({ colour }) => colour),
       dashes: looks.map(({ dash }) => (dash.length ? dash : [1, 0])), xType: PAGE.logarithmic[longestCurve(metric).grid] ? "log" : "linear",
-      rows: lines.flatMap((line) => line.rounds.map((round, at) =>
-        ({ game: line.game, learner: line.title, round, mean: line.means[at], shape: at % Math.ceil(line.rounds.length / 4) ? "" : line.shape,
-          label: at === line.rounds.length - 1 ? labels.get(line) : undefined }))),
+      rows: lines.flatMap((line) => line.rounds.map((round, index) =>
+        ({ game: line.game, learner: line.title, round, mean: line.means[index], shape: index % Math.ceil(line.rounds.length / 4) ? "" : line.shape,
+          label: index === line.rounds.length - 1 ? labels.get(line) : undefined }))),
     },
     looks, text: `${metricTitle(metric)} over rounds, a small chart for each of ${games.length} games`, title: metricTitle(metric),
     note: `${metricTitle(metric)} over rounds, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}, or the learner in that role`}. ${PAGE.metrics[metric].meaning}`,
@@ -169,13 +169,13 @@ function makeMultiples(figure) {
 function drawMultiples() {
   byId("multiples").hidden = PAGE.games.length < 2 || PAGE.games.length > MOST_MULTIPLES;
   if (byId("multiples").hidden) return;
-  const place = (figure) => chartOf(`small-${figure}`).parentElement;
+  const place = (figure) => boxOf(`small-${figure}`).parentElement;
   for (const figure of FIGURES) {
     const metric = metricOf(figure);
     place(figure).hidden = metric === null || longestCurve(metric).rounds.length < 2;
     if (place(figure).hidden) continue;
     planChart(`small-${figure}`, () => makeMultiples(figure));
-    const { looks } = charts.get(`small-${figure}`).made;
+    const { looks } = charts.get(`small-${figure}`).content;
     byId("multiples-key").replaceChildren(...looks.map(({ title, colour, dash, shape }) => element("span", {}, sample(colour, dash, shape), " ", title)));
   }
   byId("multiples").hidden = FIGURES.every((figure) => place(figure).hidden);
@@ -184,7 +184,7 @@ function drawMultiples() {
 /** Select a game when its small chart is clicked. */
 function connectMultiples() {
   for (const figure of FIGURES) {
-    chartOf(`small-${figure}`).addEventListener("click", ({ target }) => {
+    boxOf(`small-${figure}`).addEventListener("click", ({ target }) => {
       let item = target.__data__; // set by Vega: a mark, within the group of its panel
       while (item && !item.datum?.game) item = item.mark?.group;
       const game = PAGE.games.findIndex(({ title }) => title === item?.datum.game);
@@ -215,8 +215,8 @@ function drawLines() {
     const rounds = matches.filter((match) => has(match, metrics[place])).map((match) => lastOf(match, metrics[place]).round);
     byId(`${figure}-head`).textContent = rounds.length ? `${metricTitle(metrics[place])} at ${PAGE.until ? "the end of a run" : `round ${range(rounds)}`}` : "";
   });
-  const [shown, own] = [shownLearners(), new Set([...givenLearners(), ...state.added])];
-  const listed = matches.filter((match) => state.listAll || own.has(match.row));
+  const [shown, preselected] = [shownLearners(), new Set([...givenLearners(), ...state.added])];
+  const listed = matches.filter((match) => state.listAll || preselected.has(match.row));
   const valueOf = (match, metric) => (has(match, metric) ? withHalf(lastOf(match, metric).mean, lastOf(match, metric).half) : "");
   const rows = listed.map((match) => lineRow(String(match.row), { ...lineOf(match), title: markedTitle(match.row) },
     shown.has(match.row), metrics.map((metric) => valueOf(match, metric))));
@@ -224,7 +224,7 @@ function drawLines() {
   if (reference) rows.push(lineRow(REFERENCE, reference, state.reference, [show(reference.means.at(-1)), ""]));
   keepingFocus("line", () => byId("lines").tBodies[0].replaceChildren(...rows));
   explainMarks("lines", listed.map((match) => match.row));
-  const further = matches.filter((match) => !own.has(match.row)).length;
+  const further = matches.filter((match) => !preselected.has(match.row)).length;
   byId("more-lines").hidden = !further;
   byId("more-lines").textContent = state.listAll ? "List fewer" : `List ${further} more`;
   byId("more-lines").setAttribute("aria-expanded", String(state.listAll));
@@ -323,8 +323,8 @@ function choose(wanted) {
 }
 
 /** Return the game most similar to the wanted one: first by family, then by size, then by noise. */
-function gameLike(wish) {
-  const wanted = { ...PAGE.games[state.game], ...wish };
+function gameLike(change) {
+  const wanted = { ...PAGE.games[state.game], ...change };
   const likeness = PAGE.games.map(({ family, size, noise }) =>
     4 * (family === wanted.family) + 2 * (size === wanted.size) + (noise === wanted.noise));
   return likeness.indexOf(Math.max(...likeness));
@@ -350,7 +350,7 @@ function connectFigures() {
   for (const figure of FIGURES) {
     connectChart(figure, ["round", "mean"], () => [viewTitle(), metricTitle(metricOf(figure))], () => {
       const metric = metricOf(figure);
-      const rows = (match) => match.curves[metric].rounds.map((_, at) => csvRow(match, metric, at));
+      const rows = (match) => match.curves[metric].rounds.map((_, index) => csvRow(match, metric, index));
       return shownMatches(metric).flatMap(rows);
     });
   }
@@ -422,11 +422,11 @@ function roundsOf(ends) {
 /** Return the chart of a sweep: settings on the x-axis; one panel for the opponent and one for self-play. */
 function makeSweep() {
   const { metric, regret, points } = frontier();
-  const wide = chartOf("sweep").clientWidth;
-  const met = regret !== null;
-  const panels = [...(met ? [`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`] : []), `${metricTitle(metric)} in self-play`];
-  const rows = points.flatMap(({ place, learner, self, best }) => (met ? [best, self] : [self]).map(({ mean, half }, at) => ({
-    panel: panels[at], mean, low: mean - half, high: mean + half, value: learner.value, sweep: learner.sweep, learner: titleOf(place),
+  const boxWidth = boxOf("sweep").clientWidth;
+  const hasOpponent = regret !== null;
+  const panels = [...(hasOpponent ? [`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`] : []), `${metricTitle(metric)} in self-play`];
+  const rows = points.flatMap(({ place, learner, self, best }) => (hasOpponent ? [best, self] : [self]).map(({ mean, half }, index) => ({
+    panel: panels[index], mean, low: mean - half, high: mean + half, value: learner.value, sweep: learner.sweep, learner: titleOf(place),
     named: namesOf(learner).join(", "),
   })));
   const leastOf = (which) => {
@@ -434,14 +434,14 @@ function makeSweep() {
     return `${settingOf(least.learner, points)}, ${withInterval(least[which].mean, least[which].half)}`;
   };
   const last = PAGE.metrics[metric].cumulative ? "" : `; in self-play, the ${roundsOf(points.map((point) => point.self))}`;
-  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. ${met ? `Smallest loss to a ${titleOf(frontierOpponent())}: ${leastOf("best")}. ` : ""}Smallest in self-play: ${leastOf("self")}.`;
+  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. ${hasOpponent ? `Smallest loss to a ${titleOf(frontierOpponent())}: ${leastOf("best")}. ` : ""}Smallest in self-play: ${leastOf("self")}.`;
   return {
     chart: "sweep",
     values: {
-      rows, panels, columns: wide > 700 ? 2 : 1, width: (wide > 700 ? wide / 2 : wide) - 80, xTitle: parametersOf(points),
+      rows, panels, columns: boxWidth > 700 ? 2 : 1, width: (boxWidth > 700 ? boxWidth / 2 : boxWidth) - 80, xTitle: parametersOf(points),
       names: points.map(({ place }) => titleOf(place)), colours: points.map(({ place }) => colourOf(place)),
     },
-    alone: { columns: 2, width: 380 },
+    picture: { columns: 2, width: 380 },
     text: `${panels.join("; ")}, by ${parametersOf(points)}. ${note}`, title: `By ${parametersOf(points)}`, note,
   };
 }

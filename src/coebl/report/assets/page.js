@@ -12,7 +12,7 @@ function connectTheme() {
   setTheme(isDark());
   on("theme", "click", () => {
     setTheme(!isDark());
-    try { localStorage.setItem("coebl-theme", isDark() ? "dark" : "light"); } catch { /* not stored then */ }
+    try { localStorage.setItem("coebl-theme", isDark() ? "dark" : "light"); } catch { /* storage may be forbidden */ }
   });
   const system = matchMedia("(prefers-color-scheme: dark)");
   system.addEventListener("change", () => { if (!remembered()) setTheme(system.matches); });
@@ -64,9 +64,9 @@ connectTable();
 connectReplay();
 connectDuels();
 connectFrontier();
-const asked = location.hash;
+const initialHash = location.hash;
 followAddress();
 addEventListener("hashchange", () => (location.hash.includes("=") || claimButton(hashText()) ? followAddress() : writeAddress()));
-if (asked && !asked.includes("=")) document.querySelector(`[id="${CSS.escape(asked.slice(1))}"]`)?.scrollIntoView();
+if (initialHash && !initialHash.includes("=")) document.querySelector(`[id="${CSS.escape(initialHash.slice(1))}"]`)?.scrollIntoView();
 
-busily(() => { document.documentElement.dataset.drawn = String(Math.round(performance.now())); }); // ms since opening
+enqueue(() => { document.documentElement.dataset.drawn = String(Math.round(performance.now())); }); // ms since opening

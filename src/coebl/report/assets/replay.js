@@ -25,26 +25,24 @@ async function drawReplayOf(DATA) {
   const when = (filter) => ({ transform: [{ filter }] });
   const [SO_FAR, NOW] = ["datum.frame <= now", "datum.frame === now"];
   const RECENT = `datum.frame <= now && datum.frame >= now - ${Math.ceil(LAST / 10)}`;
-  const whole = (spec) => ({
-    config: CONFIG, params: [{ name: "now", value: LAST }], ...spec,
-  });
+  const chartSpec = (spec) => ({ config: CONFIG, params: [{ name: "now", value: LAST }], ...spec });
 
   /** Return the layers of a path in the plane: the policy, its average and the equilibrium. */
   function marks({ x, y, seat }, xScale, yScale) {
     const colour = `var(--seat-${seat})`;
     const rows = DATA.rounds.map((_, frame) =>
       ({ frame, x: x[0][frame] / 1000, y: y[0][frame] / 1000, mx: x[1][frame] / 1000, my: y[1][frame] / 1000 }));
-    const at = (fx, fy) => ({ x: quantity(fx, xScale), y: quantity(fy, yScale) });
-    const way = { ...at("x", "y"), order: { field: "frame", type: "quantitative" } };
+    const position = (fx, fy) => ({ x: quantity(fx, xScale), y: quantity(fy, yScale) });
+    const path = { ...position("x", "y"), order: { field: "frame", type: "quantitative" } };
     const line = { type: "line", color: colour, strokeWidth: 1.3, strokeJoin: "round" };
     return [
-      layer({ ...line, opacity: 0.4 }, way, { data: { values: rows }, ...when(SO_FAR) }),
-      layer({ ...line, opacity: 0.9 }, way, { data: { values: rows }, ...when(RECENT) }),
-      layer({ type: "point", shape: "cross", filled: true, fill: INK, size: 130, opacity: 1 }, at("x", "y"),
+      layer({ ...line, opacity: 0.4 }, path, { data: { values: rows }, ...when(SO_FAR) }),
+      layer({ ...line, opacity: 0.9 }, path, { data: { values: rows }, ...when(RECENT) }),
+      layer({ type: "point", shape: "cross", filled: true, fill: INK, size: 130, opacity: 1 }, position("x", "y"),
         { data: { values: [{ x: x[2] / 1000, y: y[2] / 1000 }] }, name: "star" }),
       layer({ type: "point", filled: true, fill: "var(--paper)", stroke: colour, strokeWidth: 2.2, size: 110, opacity: 1 },
-        at("mx", "my"), { data: { values: rows }, name: "average", ...when(NOW) }),
-      layer({ type: "point", filled: true, fill: colour, size: 110, opacity: 1 }, at("x", "y"),
+        position("mx", "my"), { data: { values: rows }, name: "average", ...when(NOW) }),
+      layer({ type: "point", filled: true, fill: colour, size: 110, opacity: 1 }, position("x", "y"),
         { data: { values: rows }, name: "policy", ...when(NOW) }),
     ];
   }
@@ -60,7 +58,7 @@ async function drawReplayOf(DATA) {
       { type: "text", fill: SOFT, fontSize: 12, limit: 130, ...options },
       { x: quantity("x", xScale), y: quantity("y", yScale), text: { field: "text", type: "nominal" } },
       { data: { values: [{ x: corners[corner][0], y: corners[corner][1], text: chart.names[corner] }] } });
-    return whole({
+    return chartSpec({
       width: 300, height: 263, // the same scale on both axes
       layer: [
         layer({ type: "line", color: EDGE, strokeWidth: 1.2 },
@@ -76,8 +74,8 @@ async function drawReplayOf(DATA) {
     const axis = (title) => ({ title, scale: { domain: [0, 1], nice: false }, axis: { values: [0, 0.5, 1], grid: false } });
     const [xScale, yScale] = chart.names.map(axis);
     const [x, y, angle, size] = chart.field;
-    const arrows = x.map((place, at) => ({ x: place / 1000, y: y[at] / 1000, angle: angle[at], size: 30 + 2 * size[at] }));
-    return whole({
+    const arrows = x.map((place, index) => ({ x: place / 1000, y: y[index] / 1000, angle: angle[index], size: 30 + 2 * size[index] }));
+    return chartSpec({
       width: 300, height: 300,
       layer: [
         layer({ type: "point", shape: "arrow", filled: true, fill: EDGE, opacity: 0.55 }, {
@@ -99,7 +97,7 @@ async function drawReplayOf(DATA) {
   function areas(chart) {
     const rows = DATA.rounds.flatMap((round, frame) =>
       chart.names.map((name, order) => ({ round, name, order, share: chart.policy[frame][order] / 1000 })));
-    return whole({
+    return chartSpec({
       width: "container", height: 200,
       layer: [
         layer({ type: "area", clip: true }, { x: LOG("round"), y: share, color: coloured(chart, null), order: quantity("order") },
@@ -117,7 +115,7 @@ async function drawReplayOf(DATA) {
         [...column("policy", chart.policy[frame], frame), ...column("average", chart.average[frame], frame)]),
       ...column(DATA.star, chart.at, null),
     ];
-    return whole({
+    return chartSpec({
       data: { values: rows }, transform: [{ filter: `datum.frame === null || ${NOW}` }],
       width: 62, height: 200, mark: { type: "bar", clip: true },
       encoding: {
@@ -130,14 +128,14 @@ async function drawReplayOf(DATA) {
     });
   }
 
-  function gains() {
+  function exploitabilityChart() {
     const rows = DATA.rounds.map((round, frame) =>
       ({ frame, round, now: DATA.exploitability[0][frame], mean: DATA.exploitability[1][frame] }));
     const y = (field) => quantity(field, { title: "exploitability", scale: { zero: true }, axis: { tickCount: 4 } });
     const encoding = (field) => ({ x: LOG("round"), y: y(field) });
     const point = (field, fill) => layer({ type: "point", filled: true, fill, stroke: INK, strokeWidth: 2, size: 60, opacity: 1 },
       encoding(field), when(NOW));
-    return whole({
+    return chartSpec({
       width: "container", height: 130, data: { values: rows },
       layer: [
         layer({ type: "line", color: INK, strokeWidth: 1.5 }, encoding("now")),
@@ -213,7 +211,7 @@ async function drawReplayOf(DATA) {
     });
   });
   for (const box of boxes) await add(...box); // once all boxes exist: the width of one depends on the others
-  await add(document.getElementById("gains"), gains(), "exploitability by round");
+  await add(document.getElementById("gains"), exploitabilityChart(), "exploitability by round");
   const { signal } = stopped;
   button.addEventListener("click", () => (started === null ? play() : pause()), { signal });
   slider.addEventListener("input", () => { pause(); show(Number(slider.value)); }, { signal });

@@ -75,8 +75,8 @@ const state = {
 
 /** Return the opponent on a game: the chosen one, or the learner that has its role in the preset on that game. */
 function opponentOn(game) {
-  const part = state.preset === null || state.opponent === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
-  return part < 0 ? state.opponent : presetLearners(state.preset, game)[part];
+  const role = state.preset === null || state.opponent === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
+  return role < 0 ? state.opponent : presetLearners(state.preset, game)[role];
 }
 
 function viewMatches(game = state.game) {
@@ -90,7 +90,7 @@ const givenLearners = (game = state.game) => (state.preset === null
   ? viewMatches(game).slice(0, FEW).map((match) => match.row)
   : presetLearners(state.preset, game));
 
-const shownLearners = (game = state.game) => new Set([...givenLearners(game), ...state.added].filter((one) => !state.removed.has(one)));
+const shownLearners = (game = state.game) => new Set([...givenLearners(game), ...state.added].filter((learner) => !state.removed.has(learner)));
 
 function shownMatches(metric) {
   const shown = shownLearners();
@@ -113,10 +113,10 @@ function metricsOf(figure) {
  * shows who is ahead; in self-play, one without a sign; else any, or null. The metrics of a sweep are sorted by
  * suitability.
  */
-function chosenAmong(there, figure) {
-  const last = there.find((metric) => metric === state.metric[figure][mode(figure)]);
-  const tells = (metric) => figure === "frontier" || PAGE.metrics[metric].signed === (mode(figure) === 1);
-  return last ?? there.find(tells) ?? there[0] ?? null;
+function chosenAmong(available, figure) {
+  const last = available.find((metric) => metric === state.metric[figure][mode(figure)]);
+  const isSuitable = (metric) => figure === "frontier" || PAGE.metrics[metric].signed === (mode(figure) === 1);
+  return last ?? available.find(isSuitable) ?? available[0] ?? null;
 }
 
 const metricOf = (figure) => chosenAmong(metricsOf(figure), figure);
@@ -125,26 +125,26 @@ const metricOf = (figure) => chosenAmong(metricsOf(figure), figure);
  * Change the game, the opponent or the preset. An opponent that has a role in the preset is replaced by the learner that
  * now has this role; any other opponent stays if it has matches, and otherwise the page shows why it was changed.
  */
-function change(wanted) {
-  const part = state.preset === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
-  if ("preset" in wanted) { state.added.clear(); state.removed.clear(); }
-  Object.assign(state, wanted, { zoom: {}, why: "" });
-  if (!("opponent" in wanted) && state.opponent !== null && part >= 0) {
-    const like = presetLearners(state.preset, state.game)[part];
-    if (opponentsOf(state.game).includes(like)) state.opponent = like;
+function change(changes) {
+  const role = state.preset === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
+  if ("preset" in changes) { state.added.clear(); state.removed.clear(); }
+  Object.assign(state, changes, { zoom: {}, why: "" });
+  if (!("opponent" in changes) && state.opponent !== null && role >= 0) {
+    const successor = presetLearners(state.preset, state.game)[role];
+    if (opponentsOf(state.game).includes(successor)) state.opponent = successor;
   }
-  const there = opponentsOf(state.game);
-  if (state.opponent !== null && !there.includes(state.opponent)) {
+  const opponents = opponentsOf(state.game);
+  if (state.opponent !== null && !opponents.includes(state.opponent)) {
     state.why = `No learner played against ${titleOf(state.opponent)} on ${gameTitle(state.game)}.`;
     state.opponent = null;
   }
-  if (state.opponent === null && !hasSelfPlay(state.game)) state.opponent = there[0] ?? null;
+  if (state.opponent === null && !hasSelfPlay(state.game)) state.opponent = opponents[0] ?? null;
 }
 
 // ---- The URL
 
 const openClaims = () => [...document.querySelectorAll(".claim-button[aria-expanded='true']")];
-const claimButton = (id) => [...document.querySelectorAll(".claim-button")].find((one) => one.dataset.claim === id);
+const claimButton = (id) => [...document.querySelectorAll(".claim-button")].find((button) => button.dataset.claim === id);
 const specsOf = (learners) => [...learners].map((learner) => PAGE.learners[learner]?.spec);
 
 /** Store the choices in the URL, so that a reload or a shared link shows the same view. */
@@ -156,7 +156,7 @@ function writeAddress() {
     with: specsOf(state.added),
     without: specsOf(state.removed),
     ...Object.fromEntries(WITH_METRICS.map((figure) => [figure, [state.metric[figure][mode(figure)]]])),
-    log: [Object.keys(state.log).filter((one) => state.log[one]).join(" ") || "none"],
+    log: [Object.keys(state.log).filter((figure) => state.log[figure]).join(" ") || "none"],
     reference: state.reference ? [] : ["off"],
     rate: specsOf([state.rate]),
     as: specsOf(state.switched),
@@ -177,8 +177,8 @@ function readAddress() {
   if (!location.hash.includes("=")) return [];
   const words = new URLSearchParams(location.hash.slice(1));
   const learners = (key) => words.getAll(key).map(learnerOf).filter((learner) => learner >= 0);
-  const game = PAGE.games.findIndex((one) => one.name === words.get("game"));
-  const preset = PAGE.presets.findIndex((one) => one.id === words.get("preset"));
+  const game = PAGE.games.findIndex((candidate) => candidate.name === words.get("game"));
+  const preset = PAGE.presets.findIndex((candidate) => candidate.id === words.get("preset"));
   const [opponent] = learners("opponent");
   if (PAGE.games.length) {
     change({ ...(game >= 0 ? { game } : {}), ...(preset >= 0 ? { preset } : {}), opponent: opponent ?? null });

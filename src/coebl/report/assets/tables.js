@@ -1,7 +1,7 @@
 // The heat maps, the head-to-head table, the duels, downloads, and the claims.
 
 /** Describe the outcome of a pairing, whose two seats are tested together. */
-function wordsOf({ decided, winner, seeds }) {
+function outcomeWords({ decided, winner, seeds }) {
   if (decided === "untested") return seeds === 1 ? "one seed" : "not tested";
   if (decided === "no") return "undecided";
   return decided === "after" ? `${titleOf(winner)} wins` : `${titleOf(winner)}, before correction only`;
@@ -10,7 +10,7 @@ function wordsOf({ decided, winner, seeds }) {
 const hasEnd = (match) => !isSelfPlay(match) && PAGE.tableMetric in match.curves;
 const endOfMatch = (match) => ({ ...lastOf(match, PAGE.tableMetric), winner: match.winner, decided: match.decided });
 /** Describe a match and its outcome. */
-function matchWords(match, outcome = wordsOf(endOfMatch(match))) {
+function matchWords(match, outcome = outcomeWords(endOfMatch(match))) {
   const last = endOfMatch(match);
   return `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}: ${withHalf(last.mean, last.half)}, ${outcome}; ${last.seeds} seeds`;
 }
@@ -19,7 +19,7 @@ const largestOf = (means) => Math.max(...means.map((mean) => Math.abs(mean ?? 0)
 
 // ---- Heat maps: who beats the common opponent; a panel for each preset, all on one scale
 
-const LETTERS = 11; // letters of a learner's name per line above a heat map
+const LABEL_LENGTH = 11; // characters per line of a learner's name above a heat map
 
 /**
  * Return the cells: each learner of a preset against the opponent of the preset. A match that the main claim checks has
@@ -37,7 +37,7 @@ function mapCells() {
       const rounded = half ? Number(mean.toFixed(Math.max(0, writerOf(mean, half).places - 1))) : mean; // to a digit of the half
       const checked = outcomes.get(keyOf(id, spec, ...specsOf([match.row, column])));
       return {
-        panel: name, game: gameTitle(game), learner: inLines(titleOf(match.row), LETTERS).join("\n"), at: [game, match.row, column],
+        panel: name, game: gameTitle(game), learner: inLines(titleOf(match.row), LABEL_LENGTH).join("\n"), at: [game, match.row, column],
         mean, text: show(rounded), columnAhead: mean > 0, isChecked: checked !== undefined,
         decided: checked ? ["holds", "fails"].includes(checked) : decided === "after",
       };
@@ -48,7 +48,7 @@ function mapCells() {
 /** Return the title of the common opponent; if its settings differ, the title without them. */
 function mapOpponent(cells) {
   const opponents = unique(cells.map(({ at }) => at[2]));
-  const [sweep, ...others] = unique(opponents.map((one) => PAGE.learners[one].sweep));
+  const [sweep, ...others] = unique(opponents.map((learner) => PAGE.learners[learner].sweep));
   if (opponents.length === 1) return titleOf(opponents[0]);
   return others.length || sweep === null ? "the opponent" : PAGE.sweeps[sweep].title;
 }
@@ -56,24 +56,24 @@ function mapOpponent(cells) {
 function makeMaps() {
   const cells = mapCells();
   const who = mapOpponent(cells);
-  const [panels, games] = ["panel", "game"].map((part) => unique(cells.map((cell) => cell[part])));
+  const [panels, games] = ["panel", "game"].map((key) => unique(cells.map((cell) => cell[key])));
   const largest = largestOf(cells.map(({ mean }) => mean));
   const shadeOf = (mean) => Math.sign(mean) * Math.sqrt(Math.abs(mean) / largest);
-  const wide = chartOf("maps").clientWidth;
-  const columns = wide > 800 ? panels.length : 1;
+  const boxWidth = boxOf("maps").clientWidth;
+  const columns = boxWidth > 800 ? panels.length : 1;
   const labels = 7 * Math.max(...games.map((game) => game.length));
   const lines = Math.max(...cells.map(({ learner }) => learner.split("\n").length));
   const counts = panels.map((panel) => cells.filter((cell) => cell.panel === panel))
-    .map((own) => `${own[0].panel}: ahead in ${own.filter((cell) => cell.decided && cell.columnAhead).length} of ${own.length}`);
+    .map((group) => `${group[0].panel}: ahead in ${group.filter((cell) => cell.decided && cell.columnAhead).length} of ${group.length}`);
   const rest = cells.every(({ isChecked }) => isChecked) ? "" : `; in matches that it does not check, over ${PAGE.family}`;
   const family = cells.some(({ isChecked }) => isChecked) ? `the checks of the main claim in a panel${rest}` : PAGE.family;
   return {
     chart: "heatMaps", who,
     values: {
       rows: cells.map((cell) => ({ ...cell, shade: shadeOf(cell.mean) })), games, panels, columns,
-      width: Math.max(120, (wide - labels - 14 * columns) / columns - 4), labelPadding: 13 * lines - 9,
+      width: Math.max(120, (boxWidth - labels - 14 * columns) / columns - 4), labelPadding: 13 * lines - 9,
     },
-    alone: { columns: panels.length, width: 290 }, title: `Who beats ${who}?`,
+    picture: { columns: panels.length, width: 290 }, title: `Who beats ${who}?`,
     text: `Heat maps of who beats ${who}. ${who}: ${counts.join("; ")}. The numbers are in the head-to-head table.`,
     note: `Each number is what ${who} wins from the learner above in a match: its ${metricTitle(PAGE.tableMetric).toLowerCase()} at the last round. A stronger colour means a larger number. Undecided: no significant difference after correction over ${family}.`,
   };
@@ -82,16 +82,16 @@ function makeMaps() {
 function connectMaps() {
   if (!byId("maps")) return;
   planChart("maps", makeMaps);
-  const { title, who } = charts.get("maps").made;
+  const { title, who } = charts.get("maps").content;
   byId("maps-title").textContent = title;
   byId("maps-opponent").textContent = who;
-  const cellAt = ({ target }) => { const { datum } = target.__data__ ?? {}; return datum && "at" in datum ? datum : null; }; // of Vega
-  chartOf("maps").addEventListener("pointerover", (event) => {
+  const cellAt = ({ target }) => { const { datum } = target.__data__ ?? {}; return datum && "at" in datum ? datum : null; }; // set by Vega
+  boxOf("maps").addEventListener("pointerover", (event) => {
     if (!cellAt(event)) return;
     const { at, decided, columnAhead } = cellAt(event);
     byId("maps-readout").textContent = matchWords(find(...at), decided ? `${titleOf(at[columnAhead ? 2 : 1])} wins` : "undecided");
   });
-  chartOf("maps").addEventListener("click", (event) => {
+  boxOf("maps").addEventListener("click", (event) => {
     if (!cellAt(event)) return;
     const [game, , opponent] = cellAt(event).at;
     choose({ game, preset: PAGE.presets.findIndex(({ name }) => name === cellAt(event).panel), opponent });
@@ -120,7 +120,7 @@ function tableCell(match, largest) {
   if (!match) return element("td", { class: "absent" }, "·");
   const last = endOfMatch(match);
   const title = matchWords(match);
-  const words = element("small", {}, wordsOf(last));
+  const words = element("small", {}, outcomeWords(last));
   const isDecided = last.decided === "after";
   const cell = element("td", { title, class: isDecided ? "" : last.decided === "untested" ? "untested" : "neither" }, withHalf(last.mean, last.half), words);
   if (isDecided) {
@@ -159,8 +159,8 @@ function drawTable() {
   const columns = ascending(matches.map(columnOf));
   const isDense = columns.length > 8; // too many columns for numbers: a heat map that fits the window
   if (isDense && !everyGame) sortByWins(matches, columns);
-  const what = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, on ${everyGame ? "all games" : gameTitle(state.game)}`;
-  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. ${isDense ? "Learners are sorted by wins minus losses. Hover over a cell, or tap it, to see its numbers." : "Above 0, the column learner is ahead; each cell names the winner."}`;
+  const subject = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, on ${everyGame ? "all games" : gameTitle(state.game)}`;
+  byId("table-lead").textContent = `${subject}: mean ± half of the 95 % interval. ${isDense ? "Learners are sorted by wins minus losses. Hover over a cell, or tap it, to see its numbers." : "Above 0, the column learner is ahead; each cell names the winner."}`;
   const largest = largestOf(matches.map((match) => endOfMatch(match).mean));
   const found = new Map(matches.map((match) => [`${rowOf(match)} ${columnOf(match)}`, match]));
   const heads = [corner, ...columns.map(columnTitle)].map((text) => element("th", { scope: "col" }, text));
@@ -177,8 +177,8 @@ function drawTable() {
 }
 
 function connectTable() {
-  for (const what of ["click", "pointerover"]) {
-    on("matrix", what, ({ target }) => {
+  for (const type of ["click", "pointerover"]) {
+    on("matrix", type, ({ target }) => {
       if (byId("matrix").classList.contains("dense")) byId("matrix-readout").textContent = target.closest("td")?.title ?? "";
     });
   }
@@ -198,17 +198,17 @@ let replayed; // the replay that is shown, and the function that ends it
 function drawReplay() {
   if (!PAGE.replays.length) return;
   const here = PAGE.replays.filter(({ game }) => game === state.game);
-  const like = (replay) => (state.opponent === null ? isSelfPlay(replay) : replay.column === state.opponent);
-  const chosen = here.find((replay) => replay === state.replay) ?? here.find(like) ?? here[0];
+  const fitsOpponent = (replay) => (state.opponent === null ? isSelfPlay(replay) : replay.column === state.opponent);
+  const chosen = here.find((replay) => replay === state.replay) ?? here.find(fitsOpponent) ?? here[0];
   say("replay-note", chosen ? "" : `No policies were kept for ${gameTitle(state.game)}, only for: ${unique(PAGE.replays.map(({ game }) => gameTitle(game))).join(", ")}.`);
   byId("replay").hidden = !chosen;
   byId("replay-match").labels[0].hidden = !chosen;
   if (!chosen || chosen === replayed?.chosen) return;
-  fill(byId("replay-match"), here.map((replay, at) => [at, isSelfPlay(replay) ? `${titleOf(replay.row)} in self-play` : `${titleOf(replay.row)} v ${titleOf(replay.column)}`]), here.indexOf(chosen));
-  const before = replayed;
+  fill(byId("replay-match"), here.map((replay, index) => [index, isSelfPlay(replay) ? `${titleOf(replay.row)} in self-play` : `${titleOf(replay.row)} v ${titleOf(replay.column)}`]), here.indexOf(chosen));
+  const previous = replayed;
   replayed = { chosen };
-  busily(async () => {
-    before?.end?.();
+  enqueue(async () => {
+    previous?.end?.();
     if (replayed.chosen === chosen) replayed.end = await drawReplayOf(chosen.data);
   });
 }
@@ -222,64 +222,64 @@ const connectReplay = () => on("replay-match", "change", ({ target }) => {
 
 const mapPresets = PAGE.presets.filter((preset) => preset.opponent !== null);
 
-/** Return the learners for each role in the presets on the chosen game; a switch replaces the first one. */
-const partsOf = () => mapPresets[0].learners[state.game].map((_, part) =>
-  unique(mapPresets.map((preset) => learnerOf(preset.learners[state.game][part]))).filter((one) => one >= 0));
+/** Return the learners for each role in the presets on the chosen game; a switch replaces the first learner. */
+const rolesOf = () => mapPresets[0].learners[state.game].map((_, role) =>
+  unique(mapPresets.map((preset) => learnerOf(preset.learners[state.game][role]))).filter((learner) => learner >= 0));
 
 function duelChoice() {
-  const parts = partsOf();
-  const [opponents] = parts.splice(mapPresets[0].opponent, 1);
-  const sweeps = opponents.map((one) => PAGE.learners[one].sweep);
-  const met = (one) => parts.flat().some((row) => find(state.game, row, one));
-  const rates = PAGE.learners.map((_, one) => one).filter((one) => sweeps.includes(PAGE.learners[one].sweep) && met(one))
+  const roles = rolesOf();
+  const [opponents] = roles.splice(mapPresets[0].opponent, 1);
+  const sweeps = opponents.map((learner) => PAGE.learners[learner].sweep);
+  const hasPlayed = (learner) => roles.flat().some((row) => find(state.game, row, learner));
+  const rates = PAGE.learners.map((_, learner) => learner).filter((learner) => sweeps.includes(PAGE.learners[learner].sweep) && hasPlayed(learner))
     .sort((a, b) => PAGE.learners[a].value - PAGE.learners[b].value);
-  const rate = [state.rate, ...opponents, ...rates].find((one) => rates.includes(one));
-  const rows = parts.filter((own) => own.length).map((own) => own.find((one) => state.switched.has(one)) ?? own[0]);
-  return { parts, opponents, rates, rate, rows };
+  const rate = [state.rate, ...opponents, ...rates].find((learner) => rates.includes(learner));
+  const rows = roles.filter((candidates) => candidates.length).map((candidates) => candidates.find((learner) => state.switched.has(learner)) ?? candidates[0]);
+  return { roles, opponents, rates, rate, rows };
 }
 
 function makeDuels() {
-  const { parts, rates, rate, rows } = duelChoice();
-  const ends = parts.flat().flatMap((row) => rates.map((one) => find(state.game, row, one))).filter(Boolean)
+  const { roles, rates, rate, rows } = duelChoice();
+  const ends = roles.flat().flatMap((row) => rates.map((learner) => find(state.game, row, learner))).filter(Boolean)
     .map(endOfMatch).filter(({ mean }) => mean !== null).flatMap(({ mean, half }) => [mean - half, mean + half]);
   const found = rows.map((row) => {
     const match = find(state.game, row, rate);
     if (!match) {
-      const met = rates.filter((one) => find(state.game, row, one)).map(titleOf);
+      const met = rates.filter((learner) => find(state.game, row, learner)).map(titleOf);
       return { learner: titleOf(row), mean: null, text: `not run against it, only against ${met.join(", ")}` };
     }
     const last = endOfMatch(match);
     return {
       learner: titleOf(row), mean: last.mean, low: last.mean - last.half, high: last.mean + last.half, winner: last.winner === rate,
-      decided: last.decided === "after", text: `${withHalf(last.mean, last.half)}: ${wordsOf(last)}`,
+      decided: last.decided === "after", text: `${withHalf(last.mean, last.half)}: ${outcomeWords(last)}`,
     };
   });
-  const what = `against ${titleOf(rate)} on ${gameTitle(state.game)}`;
+  const setting = `against ${titleOf(rate)} on ${gameTitle(state.game)}`;
   return {
     chart: "duels",
     values: {
       side: Math.max(0, ...ends) >= -Math.min(0, ...ends) ? 1 : -1, // of zero, where there is more room for labels
       width: "container", height: 75 + 44 * found.length, rows: found, learners: rows.map(titleOf),
       xDomain: [Math.min(0, ...ends), Math.max(0, ...ends)],
-      xTitle: inLines(`${metricTitle(PAGE.tableMetric)} ${what}; above 0, ${titleOf(rate)} is ahead`, chartOf("duels").clientWidth / 10),
+      xTitle: inLines(`${metricTitle(PAGE.tableMetric)} ${setting}; above 0, ${titleOf(rate)} is ahead`, boxOf("duels").clientWidth / 10),
     },
-    text: `${what}: ${found.map(({ learner, text }) => `${learner} ${text}`).join("; ")}`,
-    title: `Who wins ${what}?`, alone: { height: 130 + 44 * found.length },
+    text: `${setting}: ${found.map(({ learner, text }) => `${learner} ${text}`).join("; ")}`,
+    title: `Who wins ${setting}?`, picture: { height: 130 + 44 * found.length },
     note: `Mean at the last round with its 95 % interval. Blue: ${titleOf(rate)} wins. Orange: the learner wins. Hatched: undecided after correction. The axis is the same for all choices.`,
   };
 }
 
 /** Return a switch for each learner that replaces another; if it has the role in any case, the switch is always on. */
-function switchesOf({ parts, opponents, rate }) {
-  const switches = [...parts, opponents].flatMap((own) => own.filter((one, at) => at || PAGE.learners[one].spec in PAGE.switches)
-    .map((one) => ({ one, first: own[0], label: PAGE.switches[PAGE.learners[one].spec] ?? titleOf(one) })));
-  return switches.sort((a, b) => a.label.localeCompare(b.label)).map(({ one, first, label }) => {
-    const box = element("input", { type: "checkbox", role: "switch", "data-replaces": one });
-    box.disabled = one === first;
-    box.checked = one === first || one === rate || state.switched.has(one);
+function switchesOf({ roles, opponents, rate }) {
+  const switches = [...roles, opponents].flatMap((candidates) => candidates.filter((learner, index) => index || PAGE.learners[learner].spec in PAGE.switches)
+    .map((learner) => ({ learner, first: candidates[0], label: PAGE.switches[PAGE.learners[learner].spec] ?? titleOf(learner) })));
+  return switches.sort((a, b) => a.label.localeCompare(b.label)).map(({ learner, first, label }) => {
+    const box = element("input", { type: "checkbox", role: "switch", "data-replaces": learner });
+    box.disabled = learner === first;
+    box.checked = learner === first || learner === rate || state.switched.has(learner);
     box.addEventListener("change", () => {
-      if (opponents.includes(one)) state.rate = box.checked ? one : first;
-      else state.switched[box.checked ? "add" : "delete"](one);
+      if (opponents.includes(learner)) state.rate = box.checked ? learner : first;
+      else state.switched[box.checked ? "add" : "delete"](learner);
       drawDuels();
       writeAddress();
     });
@@ -297,7 +297,7 @@ function drawDuels() {
   slider.disabled = rates.length < 2;
   slider.setAttribute("aria-valuetext", titleOf(rate));
   const parameter = PAGE.sweeps[PAGE.learners[rate].sweep]?.parameter;
-  const values = rates.map((one) => PAGE.learners[one].value ?? titleOf(one)).join(", ");
+  const values = rates.map((learner) => PAGE.learners[learner].value ?? titleOf(learner)).join(", ");
   byId("rate-title").textContent = `${titleOf(rate)} (available: ${parameter ? `${parameter}\u00a0=\u00a0` : ""}${values})`;
   keepingFocus("replaces", () => byId("switches").replaceChildren(...switchesOf(choice)));
   planChart("duels", makeDuels);
@@ -322,9 +322,9 @@ function dataRow(game, row, column, metric, round, { mean, half, seeds }) {
   return [spec, ...(HAS_NOISES ? [noise] : []), first, second, metric, round, mean ?? "", ...ends, seeds];
 }
 
-function csvRow({ game, row, column, curves }, metric, at) {
+function csvRow({ game, row, column, curves }, metric, index) {
   const { rounds, seeds, means, halves } = curves[metric];
-  return dataRow(game, row, column, metric, rounds[at], { mean: means[at], half: halves[at], seeds });
+  return dataRow(game, row, column, metric, rounds[index], { mean: means[index], half: halves[index], seeds });
 }
 
 const frontierRow = (row, column, metric, end) =>
@@ -347,7 +347,7 @@ function checkList(all) {
     const value = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
     const word = element("b", { class: verdict.replace(" ", "-") }, outcome);
     const mark = before ? ` (before correction only: ${before})` : "";
-    const found = element("span", {}, word, `${mark} · ${quantity}${value}, wanted: ${wanted}`);
+    const found = element("span", {}, word, `${mark} · ${quantity}${value}, required: ${wanted}`);
     return element("li", {}, element("span", { class: "subject" }, about), found);
   });
   const scroll = { class: "checks-scroll", tabindex: "0", role: "region", "aria-label": title };
@@ -356,26 +356,26 @@ function checkList(all) {
 
 /** Return the chart of a claim's measured values and their thresholds. */
 function makeChecks(verdict) {
-  const wide = chartOf(`checks-${verdict.place}`).clientWidth;
-  const isNarrow = wide < 500;
+  const boxWidth = boxOf(`checks-${verdict.place}`).clientWidth;
+  const isNarrow = boxWidth < 500;
   const ends = PAGE.verdicts.filter(({ id }) => id === verdict.id).flatMap(({ checks }) => checks.filter(hasData))
     .flatMap(({ measured, low, high, threshold }) => [measured, low, high, threshold]).filter(isKnown);
-  const rows = verdict.checks.filter(hasData).map((check, at) => // on a phone, labelled by their numbers in the list
-    ({ ...check, subject: isNarrow ? `${at + 1}.` : `${check.title}: ${check.wanted}` }));
+  const rows = verdict.checks.filter(hasData).map((check, index) => // on a phone, labelled by their numbers in the list
+    ({ ...check, subject: isNarrow ? `${index + 1}.` : `${check.title}: ${check.wanted}` }));
   const height = 110 + 19 * unique(rows.map(({ subject }) => subject)).length;
   const sizes = rows.flatMap(({ measured, threshold }) => [measured, threshold]).filter(Boolean).map(Math.abs).sort((a, b) => a - b);
   const isWide = sizes.length && sizes.at(-1) > 30 * Math.max(sizes[Math.floor(sizes.length / 2)], 1e-12);
   const metric = PAGE.metrics[verdict.metric];
-  const shown = unique(verdict.checks.map(({ quantity }) => quantity)).filter(Boolean).join(", or ");
+  const quantities = unique(verdict.checks.map(({ quantity }) => quantity)).filter(Boolean).join(", or ");
   return {
     chart: "checks",
     values: {
-      rows, width: "container", height, labelLimit: 0.45 * wide, legendColumns: isNarrow ? 2 : 4, xType: isWide ? "symlog" : "linear", xZero: isWide ? undefined : false, xDomain: [Math.min(...ends), Math.max(...ends)], // one scale for all variants
-      xTitle: inLines(`${shown}${metric ? ` of ${metric.title}` : ""}, with its 95 % interval. Vertical line: threshold or published value`, wide / 12),
+      rows, width: "container", height, labelLimit: 0.45 * boxWidth, legendColumns: isNarrow ? 2 : 4, xType: isWide ? "symlog" : "linear", xZero: isWide ? undefined : false, xDomain: [Math.min(...ends), Math.max(...ends)], // one scale for all variants
+      xTitle: inLines(`${quantities}${metric ? ` of ${metric.title}` : ""}, with its 95 % interval. Vertical line: threshold or published value`, boxWidth / 12),
     },
     text: `${verdict.id}: ${verdict.checks.length} checks with their thresholds; the list below has the same values.`,
     title: `${verdict.id}, ${verdict.variant}: ${verdict.verdict}`, note: verdict.text,
-    alone: { height, labelLimit: 320, legendColumns: 4 },
+    picture: { height, labelLimit: 320, legendColumns: 4 },
   };
 }
 

@@ -1,6 +1,5 @@
-// The page's script; `coebl.report.page` joins its files into one scope: tools, state, charts, figures, tables, replay,
-// page.
-// This file has what does not depend on the study: elements, numbers, files.
+// The page's script: `coebl.report.page` joins the files tools, state, charts, figures, tables, replay and page into one
+// scope. This file holds the helpers that do not depend on the study: elements, numbers and files.
 
 const byId = (id) => document.getElementById(id);
 const on = (id, event, action) => byId(id)?.addEventListener(event, action);
