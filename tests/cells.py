@@ -43,7 +43,7 @@ def notes_on(store: Store) -> Path:
 
 
 def plain(runs: CellRuns) -> tuple:
-    """The runs of a cell, to be compared to the last bit."""
+    """The runs of a cell as values that can be compared to the last bit."""
     return runs.record, {name: (str(values.dtype), values.tobytes()) for name, values in runs.columns.items()}
 
 

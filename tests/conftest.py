@@ -33,7 +33,7 @@ def _temporary_cache(tmp_path_factory):
 
 
 class Done(NamedTuple):
-    """The outcome of a command, with the names that subprocess uses."""
+    """The outcome of a command, with the attributes of `subprocess.CompletedProcess`."""
 
     returncode: int
     stdout: str
@@ -42,7 +42,7 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def coebl(monkeypatch, capsys):
-    """Run a command as `coebl WORD ...` does, but in this process: a new one takes seconds to start."""
+    """Run a command as `coebl WORD ...` does, but in this process, since a new one takes seconds to start."""
 
     def run(*words, cwd=None):
         if cwd is not None:

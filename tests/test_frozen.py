@@ -1,10 +1,10 @@
 """The published numbers stay what they were, and folders of the older file format are read.
 
 `tests/frozen` has results folders that the code of commit 9955651 made, and the numbers that it computed from them:
-these are computed again here. test_unchanged.py holds the runs themselves, test_published_tables.py what was published.
+these are computed again here. test_unchanged.py checks the runs, test_published_tables.py what was published.
 
-Adapt the functions of the first section when an interface changes. Never the numbers; only the intervals of a
-tournament's means were computed again, when they became Student's over games instead of the bootstrap's.
+Adapt the functions of the first section when an interface changes, but never the numbers. The only exception so far:
+the intervals of a tournament's means, when they became Student's over games instead of the bootstrap's.
 """
 
 import json

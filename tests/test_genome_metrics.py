@@ -128,7 +128,7 @@ class Genes(Support):
 
 @pytest.mark.parametrize("until", [None, "regret > 1e9"])
 def test_genes_are_not_taken_for_actions(until):
-    """Policies are marginals here, so the probabilities above 0.01 are no support."""
+    """Policies are marginals here, so the probabilities above 0.01 are not a support."""
     game, options = "bigger-number:n=4,space=bits", {"rounds": 3, "seeds": 2, "until": until}
     with pytest.raises(
         InputError, match=r"^support reads policies or actions, which are of genes in bigger-number.*; w"

@@ -63,7 +63,7 @@ def imported(tree: ast.AST) -> list[str]:
 
 
 def outward(ring: int, tree: ast.AST) -> set[str]:
-    """The parts of outer rings among those that code imports; specs of learners, such as "coebl:c", are none."""
+    """The parts of outer rings among those that code imports; specs of learners, such as "coebl:c", are not counted."""
     return {part for part in imported(tree) if RANK.get(part, 0 if part else len(RINGS) - 1) > ring}
 
 
@@ -116,8 +116,8 @@ def test_every_way_to_import_is_found(code, part):
     assert outward(0, ast.parse(code)) == {part}
 
 
-def test_few_modules_know_that_there_is_cupy():
-    """Those of the backend and the solver on a GPU; core/modules.py stores which extra installs it."""
+def test_few_modules_import_cupy():
+    """Only the backend and the GPU solver do; core/modules.py stores which extra installs it."""
     known = {"backend/cuda.py", "core/modules.py"}
     known |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "solver" / "cuda").glob("*.py")}
     found = set()
@@ -133,18 +133,18 @@ def test_few_modules_know_that_there_is_cupy():
 
 
 def test_only_the_backend_depends_on_the_device():
-    """No other module compares with the name of a device, or has a table of them; defaults and texts are allowed."""
+    """No other module compares with the name of a device, or has a table of them; defaults and messages are allowed."""
     allowed = {"core/modules.py"}  # the extra that installs CuPy is called cuda too
     found = set()
     for path in modules():
         name = path.relative_to(ROOT).as_posix()
-        if not name.startswith(("backend/", "solver/cuda/")) and any(map(is_device, decisions(path))):
+        if not name.startswith(("backend/", "solver/cuda/")) and any(map(is_device, compared_values(path))):
             found.add(name)
     assert found == allowed
 
 
-def decisions(path: Path) -> Iterator[ast.expr | None]:
-    """Everything that a file compares with, or looks a value up by."""
+def compared_values(path: Path) -> Iterator[ast.expr | None]:
+    """Yield every operand of a comparison and every key of a lookup in a file."""
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Compare):
             for operand in (node.left, *node.comparators):
@@ -175,7 +175,7 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-def test_no_registry_name_stands_for_something_else():
+def test_no_registry_name_has_another_meaning():
     checkout = Path(__file__).parents[1]
     homes: dict[str, list[str]] = {"GAMES": [], "LEARNERS": [], "METRICS": [], "NOISES": []}
     for folder in ("src", "benchmarks", "tests"):
@@ -193,6 +193,6 @@ def test_no_registry_name_stands_for_something_else():
 def assigned(path: Path) -> set[str]:
     """The names that a file assigns to at its top level."""
     statements = parse(path).body
-    targets = [one.targets[0] for one in statements if isinstance(one, ast.Assign)]
-    targets += [one.target for one in statements if isinstance(one, ast.AnnAssign)]
+    targets = [statement.targets[0] for statement in statements if isinstance(statement, ast.Assign)]
+    targets += [statement.target for statement in statements if isinstance(statement, ast.AnnAssign)]
     return {target.id for target in targets if isinstance(target, ast.Name)}

@@ -262,7 +262,7 @@ def test_a_description_is_inherited_and_kept_for_each_seat():
     assert Documented.of_seat(2).meaning == Documented.meaning == "Another one."
 
 
-def test_a_custom_metric_may_be_called_as_one_of_a_condition():
+def test_a_custom_metric_may_have_the_name_of_a_metric_of_a_condition():
     class Hit(metric_class("regret")):
         name = "hit"
 
@@ -309,7 +309,7 @@ def test_neither_cuts_nor_runs_nor_memory_move_a_bit_of_a_game_of_three(monkeypa
 
 
 def test_the_layout_in_memory_does_not_move_a_bit():
-    # Enough actions that NumPy sums contiguous ones in another order than others.
+    # With this many actions NumPy sums contiguous ones in another order than others.
     game = Game(np.random.default_rng(3).normal(size=(21, 18)))
     block = make_block(game, 20, 6, seed=3)
     turned = Block(game, 1, *([np.asfortranarray(array) for array in getattr(block, name)] for name in PARTS))
@@ -473,7 +473,7 @@ def test_a_custom_metric(tmp_path):
 
 
 def test_a_mean_is_a_total_over_the_rounds():
-    """`Mean` sets nothing that depends on its terms, so that a class attribute is what the class says."""
+    """`Mean` sets nothing that depends on its terms, so that class attributes are those that the class defines."""
 
     def terms(self, block):
         return block.actions[0] == 0

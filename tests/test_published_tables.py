@@ -2,10 +2,10 @@
 
 The runs behind them are not stored, but most numbers follow from others: the interval and the p values of a mean from
 its sd, or its sd and p values from its interval; means over games from those of the games; corrections, outcomes,
-counts, ranks, Nash masses and sentences from these. Numbers that follow from nothing are compared where they are stored
-twice; of single runs, the totals are compared. Not held are growth exponents inside their Fieller intervals, the pairs
-counted on a metric that does not decide, and computing times. The tests in tests/tools hold the tables made from single
-runs, and the pages.
+counts, ranks, Nash masses and sentences from these. Numbers that do not follow from others are compared where they are
+stored twice; of single runs, the totals are compared. Not checked are growth exponents inside their Fieller intervals,
+the pairs counted on a metric that does not decide, and computing times. The tests in tests/tools check the pages and
+the tables made from single runs.
 """
 
 import csv
@@ -194,7 +194,7 @@ def p_above(mean: Any, half: Any, n: Any, threshold: float = 0.0) -> Any:
 
 
 def one_sided(row: dict[str, Any], side: str, threshold: float = 0.0) -> tuple[float, float]:
-    """The p values for and against a mean on a side of a threshold, from its published interval."""
+    """The p values for and against a mean being on a side of a threshold, from its published interval."""
     half, sign = (row["high"] - row["low"]) / 2, 1 if side == "above" else -1
     assert row["high"] + row["low"] == pytest.approx(2 * row["measured"], rel=1e-9, abs=1e-9 * half)
     p_for, p_against = (float(p_above(way * row["measured"], half, row["n"], way * threshold)) for way in (sign, -sign))

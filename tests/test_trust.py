@@ -196,7 +196,7 @@ def test_loading_a_player_runs_no_file_that_it_names(tmp_path, trace, spec):
 
 @pytest.mark.parametrize("spec", ["evil.py:Own", "coebl:mutation=evil.py:Constant"])
 def test_a_player_of_a_custom_file_is_loaded_if_the_file_is_named_again(tmp_path, trace, spec):
-    player = Player(spec, actions=2, opponent_actions=2, horizon=9)  # which loads the file: that must not matter
+    player = Player(spec, actions=2, opponent_actions=2, horizon=9)  # this loads the file, which must not matter
     player.act()
     player.observe(reward=1.0, opponent=0)
     player.save("player.npz")

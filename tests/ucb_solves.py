@@ -15,13 +15,13 @@ _HARD = {
 }
 
 
-def on_every_solve(monkeypatch, look):
+def on_every_solve(monkeypatch, inspect):
     """Call a function with each batch that UCB solves and its solution."""
 
     class Watched(Maximin):
         def __call__(self, payoffs):
             solution = super().__call__(payoffs)
-            look(payoffs, solution)
+            inspect(payoffs, solution)
             return solution
 
     monkeypatch.setattr(backend, "Maximin", Watched)

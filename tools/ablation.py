@@ -61,11 +61,13 @@ class Files:
         self.differences = [Difference(*row) for row in tables[0].iter_rows()]
         self.means = {(learner, outcome, game): mean for learner, outcome, game, mean, *_ in tables[1].iter_rows()}
 
-    def of_suggestion(self, wish: str, plainly: bool = True) -> dict[tuple[str, str], dict[str, Difference]]:
+    def of_suggestion(
+        self, suggestion: str, against_plain: bool = True
+    ) -> dict[tuple[str, str], dict[str, Difference]]:
         """Return the tests of a suggestion against plain learners or second bases: by learner and base, by outcome."""
         found: dict[tuple[str, str], dict[str, Difference]] = {}
         for one in self.differences:
-            if one.wish == wish and one.game == ALL_GAMES and (one.base == plain(one.learner)) == plainly:
+            if one.wish == suggestion and one.game == ALL_GAMES and (one.base == plain(one.learner)) == against_plain:
                 found.setdefault((one.learner, one.base), {})[one.outcome] = one
         return found
 
@@ -75,9 +77,9 @@ class Files:
         wanted = learner, base, outcome, game
         return next(one for one in self.differences if (one.learner, one.base, one.outcome, one.game) == wanted)
 
-    def counted(self, wish: str) -> tuple[int, int, int]:
+    def counted(self, suggestion: str) -> tuple[int, int, int]:
         """Return the number of tests against plain learners: won, lost and in total."""
-        tests = [one for tests in self.of_suggestion(wish).values() for one in tests.values()]
+        tests = [one for tests in self.of_suggestion(suggestion).values() for one in tests.values()]
         shown = [one for one in tests if one.significant]
         return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)
 
@@ -110,17 +112,18 @@ def summarise(results: Results, study: Study, folder: Path) -> None:
 def plot_suggestions(files: Files, suggestions: Sequence[str]) -> Figure:
     """Plot the differences from plain learners: a row per variant, a panel per outcome, a colour per learner."""
     variants = {
-        wish: list(dict.fromkeys(label(learner) for learner, _ in files.of_suggestion(wish))) for wish in suggestions
+        suggestion: list(dict.fromkeys(label(learner) for learner, _ in files.of_suggestion(suggestion)))
+        for suggestion in suggestions
     }
     lines: dict[tuple[str, str], int] = {}
-    for wish in suggestions:
-        for name in ("", *variants[wish]):  # the suggestion has a line too
-            lines[wish, name] = len(lines)
+    for suggestion in suggestions:
+        for name in ("", *variants[suggestion]):  # the suggestion has a line too
+            lines[suggestion, name] = len(lines)
     with drawing(WIDTH, 0.9 + 0.165 * len(lines)) as figure:
         panels = figure.subplots(1, len(OUTCOMES), sharey=True)
         for ax, outcome in zip(panels, OUTCOMES, strict=True):
             _panel(ax, files, suggestions, outcome, lines)
-        names = {place: name or wish.capitalize() for (wish, name), place in lines.items()}
+        names = {place: name or suggestion.capitalize() for (suggestion, name), place in lines.items()}
         panels[0].set_yticks(list(names), list(names.values()))
         for tick, (_, name) in zip(panels[0].get_yticklabels(), lines, strict=True):
             tick.set_fontweight("normal" if name else "bold")
@@ -132,7 +135,9 @@ def plot_suggestions(files: Files, suggestions: Sequence[str]) -> Figure:
 
 
 def _panel(ax: Axes, files: Files, suggestions: Sequence[str], outcome: str, lines: dict[tuple[str, str], int]) -> None:
-    tests = [(wish, found[outcome]) for wish in suggestions for found in files.of_suggestion(wish).values()]
+    tests = [
+        (suggestion, found[outcome]) for suggestion in suggestions for found in files.of_suggestion(suggestion).values()
+    ]
     bases = list(dict.fromkeys(one.base for _, one in tests))
     ax.axvline(0, **GUIDE)
     for which, base in enumerate(bases):
@@ -140,9 +145,9 @@ def _panel(ax: Axes, files: Files, suggestions: Sequence[str], outcome: str, lin
         learner = parse_learner(base)
         name = f"COEBL, c = {learner.c:g}" if isinstance(learner, Coebl) else learner.title
         ax.plot([], [], marker, color=colour, markersize=4, linestyle="none", label=f"{name}, variant − plain")
-        for wish, one in tests:
+        for suggestion, one in tests:
             if one.base == base:
-                y = lines[wish, label(one.learner)] + 0.36 * (which - (len(bases) - 1) / 2)
+                y = lines[suggestion, label(one.learner)] + 0.36 * (which - (len(bases) - 1) / 2)
                 face = colour if one.significant else "white"
                 ax.plot([one.low, one.high], [y, y], color=colour, linewidth=1.1)
                 ax.plot(one.mean, y, marker, color=colour, markerfacecolor=face, markersize=3.6, markeredgewidth=0.8)

@@ -95,7 +95,7 @@ EINSUM = []
 
 
 class Solver:
-    """A `CudaMaximin` with the CPU's solver: leaves these runs unsolved from the third solve on, unless it waits."""
+    """A `CudaMaximin` with the CPU's solver. Unless it waits, it leaves these runs unsolved from the third solve on."""
 
     fails: list[int] = []  # noqa: RUF012
 
@@ -107,7 +107,7 @@ class Solver:
         self._solves += 1
         if self._unsolved is not None and self._solves >= 3:
             self._unsolved[self.fails] = True
-            found.strategy[self.fails] = 1.0  # no policy
+            found.strategy[self.fails] = 1.0  # not a policy
         return found
 
 
@@ -154,20 +154,20 @@ def capability(text):
 
 
 def count(devices):
-    """Change the number of devices that are found; a string is an error."""
+    """Replace the number of devices that are found, or raise an error with this message."""
     runtime = {"CUDARuntimeError": RuntimeError, "getDeviceCount": failing(devices) if devices else lambda: 0}
     return {"runtime": SimpleNamespace(**runtime)}
 
 
-def failing(words):
+def failing(message):
     def fail():
-        raise RuntimeError(words)
+        raise RuntimeError(message)
 
     return fail
 
 
-def no_compiler(words):
-    return {"nvrtc": SimpleNamespace(getVersion=failing(words))}
+def no_compiler(message):
+    return {"nvrtc": SimpleNamespace(getVersion=failing(message))}
 
 
 INSTALL = '); install it: pip install "cupy-cuda12x[ctk]", or use device "cpu".'
@@ -194,7 +194,7 @@ def test_a_gpu_that_cannot_be_used_is_reported_on_one_line(cupy, changes, messag
 
 
 @pytest.mark.parametrize("number", ["80", "120"])
-def test_a_gpu_that_is_new_enough(cupy, number):
+def test_a_gpu_that_is_new_enough_is_accepted(cupy, number):
     vars(cupy.cuda).update(capability(number))
     assert backend_for("cuda").arrays is cupy
 
@@ -243,18 +243,18 @@ def test_a_run_is_the_same_in_any_batch(cupy, pair):
 def test_runs_without_an_answer_are_played_again(cupy, monkeypatch, fails, replayed):
     """The policies of these runs are not checked, and the result reports only their number."""
     options = OPTIONS | {"rounds": 12, "seeds": 20, "record": 5, "block_rounds": 4, "device": "cuda"}
-    known = simulate("rps", "coebl", "exp3", **options)
+    expected = simulate("rps", "coebl", "exp3", **options)
     monkeypatch.setattr(Solver, "fails", fails)
     found = simulate("rps", "coebl", "exp3", **options)
-    assert (found.replayed, known.replayed) == (replayed, 0)
-    assert (found.seeds.tolist(), found.rounds.tolist()) == (list(range(20)), known.rounds.tolist())
-    for name in known.metrics:
-        np.testing.assert_array_equal(found.metrics[name], known.metrics[name], err_msg=name)
-    np.testing.assert_array_equal(found.kept["counts"], known.kept["counts"])
+    assert (found.replayed, expected.replayed) == (replayed, 0)
+    assert (found.seeds.tolist(), found.rounds.tolist()) == (list(range(20)), expected.rounds.tolist())
+    for name in expected.metrics:
+        np.testing.assert_array_equal(found.metrics[name], expected.metrics[name], err_msg=name)
+    np.testing.assert_array_equal(found.kept["counts"], expected.kept["counts"])
     for seat in range(2):
-        np.testing.assert_array_equal(found.policies[seat], known.policies[seat])
+        np.testing.assert_array_equal(found.policies[seat], expected.policies[seat])
         for kept in ("actions", "rewards", "policies"):
-            np.testing.assert_array_equal(found.kept[kept][seat], known.kept[kept][seat], err_msg=kept)
+            np.testing.assert_array_equal(found.kept[kept][seat], expected.kept[kept][seat], err_msg=kept)
 
 
 def test_too_many_seeds_for_the_memory_report_how_many_fit(cupy, monkeypatch):

@@ -1,4 +1,4 @@
-"""Elementary functions: accurate, right at the ends, equal in every batch, and for arrays of other libraries."""
+"""Elementary functions: accurate, also for special numbers, equal in every batch, and usable with other libraries."""
 
 from decimal import Decimal, localcontext
 
@@ -62,7 +62,7 @@ def test_a_number_has_the_same_bits_in_any_array(function):
     np.testing.assert_array_equal(function(StrictArray(x)).plain, whole)
 
 
-def test_integers_are_numbers_too():
+def test_integers_are_accepted():
     assert log(8) == log(8.0) == log(np.array([8]))[0]
 
 

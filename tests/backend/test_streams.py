@@ -13,26 +13,26 @@ NONE = np.empty((1, 0))
 
 def generators(runs):
     """Generators that have already drawn other numbers."""
-    made = [np.random.Generator(np.random.SFC64(seed)) for seed in range(runs)]
-    for used, random in enumerate(made):
+    random_generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(runs)]
+    for used, random in enumerate(random_generators):
         random.random(used)
-    return made
+    return random_generators
 
 
-def states_of(made):
-    return np.array([random.bit_generator.state["state"]["state"] for random in made])
+def states_of(random_generators):
+    return np.array([random.bit_generator.state["state"]["state"] for random in random_generators])
 
 
-def test_ten_million_numbers_and_the_states_after_them_are_numpys():
-    made = generators(20)
-    compiled = CompiledNormals(made)
+def test_ten_million_numbers_and_the_states_after_them_equal_those_of_numpy():
+    random_generators = generators(20)
+    compiled = CompiledNormals(random_generators)
     tail = 0
     for count in (1, 7, 262_144, 0, 262_143):
         found = compiled.take((count,), None, None)
-        assert found.tobytes() == np.stack([random.standard_normal(count) for random in made]).tobytes()
-        np.testing.assert_array_equal(compiled.states, states_of(made))
+        assert found.tobytes() == np.stack([random.standard_normal(count) for random in random_generators]).tobytes()
+        np.testing.assert_array_equal(compiled.states, states_of(random_generators))
         tail += (np.abs(found) > streams.read_tables()[TAIL]).sum()
-    assert tail > 2_000  # 1 in 3,900 comes from there
+    assert tail > 2_000  # 1 in 3,900 numbers comes from the tail
 
 
 def state_for(first, second):
@@ -40,24 +40,24 @@ def state_for(first, second):
     return np.array([first, 0, (second - 1) * pow(9, -1, 1 << 64) % (1 << 64), 0], np.uint64)
 
 
-def numpys(state):
+def numpy_normal(state):
     """The normal number that NumPy draws from a state, and how many 64-bit numbers it consumes."""
     bits = np.random.SFC64(0)
     bits.state = bits.state | {"state": {"state": state}}
     return np.random.Generator(bits).standard_normal(), int(bits.state["state"]["state"][3])
 
 
-def test_every_entry_of_the_tables_is_numpys():
+def test_every_entry_of_the_tables_equals_that_of_numpy():
     """The kernel accepts and rejects exactly the same points as NumPy; random points would not be close enough.
 
     The points tested in each layer are the last one that is accepted at once and, for a point that is not, the largest
     second number with which it is accepted.
     """
-    refused = streams.read_tables()[: 2 * LAYERS : 2].astype(int)
+    rejected = streams.read_tables()[: 2 * LAYERS : 2].astype(int)
     states = []
-    for layer, first in enumerate(refused.tolist()):
+    for layer, first in enumerate(rejected.tolist()):
         at_once = [state_for((first - before) << 9 | layer, 0) for before in (1, 0) if first >= before]
-        assert [numpys(state)[1] for state in at_once] in ([1, 2], [2], [1, 3])  # two for the tail
+        assert [numpy_normal(state)[1] for state in at_once] in ([1, 2], [2], [1, 3])  # two for the tail
         states += at_once
         if layer == 0:
             continue
@@ -65,11 +65,11 @@ def test_every_entry_of_the_tables_is_numpys():
         accepted, not_accepted = 0, 1 << 53
         while not_accepted - accepted > 1:
             middle = (accepted + not_accepted) // 2
-            taken = numpys(state_for(point << 9 | layer, middle << 11))[1]
+            taken = numpy_normal(state_for(point << 9 | layer, middle << 11))[1]
             accepted, not_accepted = (middle, not_accepted) if taken == 2 else (accepted, middle)
         assert 0 < accepted < (1 << 53) - 1
         states += [state_for(point << 9 | layer, second << 11) for second in (accepted, not_accepted)]
-    expected = [numpys(state) for state in states]
+    expected = [numpy_normal(state) for state in states]
     after, out = np.array(states), np.empty((len(states), 1, 1))
     fill_normal(after, streams.read_tables(), NONE, NONE, out)
     assert list(zip(out.ravel().tolist(), after[:, 3].tolist(), strict=True)) == expected
@@ -78,7 +78,7 @@ def test_every_entry_of_the_tables_is_numpys():
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3, 4), (3, 4)])
 @pytest.mark.parametrize("axes", [0, 1, 2])
 def test_deviation_and_mean_are_applied_as_numpy_would(shape, axes):
-    """In any layout of memory, for all leading axes alike; and nothing more is compiled for it."""
+    """In any memory layout and for any leading axes, without further compilation."""
     last = shape[len(shape) - axes :] if axes else ()
     random = np.random.default_rng(1)
     deviation = np.asfortranarray(random.uniform(size=(3, *last)))

@@ -17,7 +17,7 @@ SUMMARISED = [GAMES, NOISES, MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS]
 SIGN = "from the row player's side: below 0 the row player is ahead, above 0 the column player"
 
 
-def in_a_process(*arguments, cwd=None, **environment):
+def run_in_a_new_process(*arguments, cwd=None, **environment):
     return subprocess.run(
         [sys.executable, "-m", "coebl", *arguments],
         capture_output=True,
@@ -58,10 +58,10 @@ def test_the_gap_is_not_negative(coebl):
 
 
 @pytest.mark.parametrize("command", ["solve", "show"])
-def test_labels_are_escaped_and_shown_on_any_terminal(tmp_path, coebl, command):
+def test_labels_are_escaped_and_printed_on_any_terminal(tmp_path, coebl, command):
     labels = {"row_labels": ["up\x1b[2J\n", "naïve"], "column_labels": ["l"]}
     Game(np.ones((2, 1)), name="odd\x1b[2J", **labels).write(tmp_path / "odd.json")
-    ascii_only = in_a_process(command, "odd.json", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    ascii_only = run_in_a_new_process(command, "odd.json", cwd=tmp_path, PYTHONIOENCODING="ascii")
     for run, shown in ((coebl(command, "odd.json", cwd=tmp_path), "naïve"), (ascii_only, r"na\xefve")):
         assert run.returncode == 0, run.stderr
         assert r"up\x1b[2J\n" in run.stdout
@@ -111,7 +111,7 @@ def test_a_full_disk_is_one_line():
         ("solve mine.csv", ["1 of 3 actions are not played"]),
     ],
 )
-def test_output(words, parts, coebl, tmp_path, monkeypatch):
+def test_commands_print_these_parts(words, parts, coebl, tmp_path, monkeypatch):
     (tmp_path / "mine.csv").write_text(",left,middle,right\nattack,2,0,3\nwait,0,1,3\n")
     monkeypatch.setenv("COLUMNS", "120")
     code, out, error = coebl(*words.split(), cwd=tmp_path)
@@ -123,7 +123,7 @@ def test_output(words, parts, coebl, tmp_path, monkeypatch):
     assert all(entry.summary in out for registry in listed for entry in registry)
 
 
-def test_in_a_pipe_a_list_has_a_line_each_and_a_terminal_wraps_it_with_an_indent(coebl, monkeypatch):
+def test_a_list_has_one_line_per_entry_in_a_pipe_and_is_wrapped_on_a_terminal(coebl, monkeypatch):
     lines = coebl("list", "games").stdout.splitlines()
     assert [line.split()[0] for line in lines[:-2]] == GAMES.names
     assert lines[GAMES.names.index("diagonal")].startswith("  diagonal ")

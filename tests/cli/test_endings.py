@@ -24,22 +24,22 @@ def test_an_unexpected_error_keeps_its_traceback(coebl, monkeypatch, error):
         coebl("list", "games")
 
 
-def made(**parts):
-    return SimpleNamespace(**{"verdicts": [], "figures": [], "page": None, "ran": ran()} | parts)
+def reproduction(**parts):
+    return SimpleNamespace(**{"verdicts": [], "figures": [], "page": None, "ran": run_summary()} | parts)
 
 
-def ran(finished=3, failed=()):
+def run_summary(finished=3, failed=()):
     return SimpleNamespace(finished=finished, failed=failed)
 
 
 @pytest.mark.parametrize(
     ("outcome", "code", "last"),
     [
-        (made(figures=["a.pdf", "a.svg"]), 0, "2 files of figures: reproduction/figures"),
-        (made(page=Path("reproduction/report.html")), 0, "page: reproduction/report.html"),
-        (made(), 0, "the page is older than these results; for a new one: coebl report reproduction"),
-        (made(ran=ran(finished=0)), 0, ""),
-        (made(ran=ran(finished=0, failed=("a cell",))), 1, ""),
+        (reproduction(figures=["a.pdf", "a.svg"]), 0, "2 files of figures: reproduction/figures"),
+        (reproduction(page=Path("reproduction/report.html")), 0, "page: reproduction/report.html"),
+        (reproduction(), 0, "the page is older than these results; for a new one: coebl report reproduction"),
+        (reproduction(ran=run_summary(finished=0)), 0, ""),
+        (reproduction(ran=run_summary(finished=0, failed=("a cell",))), 1, ""),
     ],
 )
 def test_the_last_line_of_a_reproduction(coebl, monkeypatch, tmp_path, outcome, code, last):
@@ -57,7 +57,7 @@ def test_a_quick_reproduction_is_announced_as_such_and_its_command_is_recorded(c
 
     def record(*_, **options):
         given.update(options)
-        return made(page=Path("reproduction/report.html"))
+        return reproduction(page=Path("reproduction/report.html"))
 
     monkeypatch.setattr(reproduce, "reproduce", record)
     done = coebl("reproduce", "--quick", cwd=tmp_path)

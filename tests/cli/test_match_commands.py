@@ -49,14 +49,14 @@ def test_match_without_a_winner_or_a_significant_difference(coebl):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
-def test_a_terminal_sees_a_bar_and_a_file_does_not(coebl):
-    ours, theirs = os.openpty()
+def test_a_terminal_shows_a_progress_bar_and_a_file_does_not(coebl):
+    reader, terminal = os.openpty()
     words = [*PLAY, "--column", "uniform", "--rounds", "40", "--seeds", "2"]
     command = [sys.executable, "-m", "coebl", *words]
-    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
-    os.close(theirs)
-    shown = os.read(ours, 100_000).decode(errors="replace")  # a slow run fills it, which may cut a character
-    os.close(ours)
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, text=True, check=True)
+    os.close(terminal)
+    shown = os.read(reader, 100_000).decode(errors="replace")  # the buffer may end within a character
+    os.close(reader)
     assert "rps, ucb v uniform, 40 rounds" in shown.replace("\r\n", " ")
     assert ", 0 of 40" in shown  # it is there before the first round, while the solver may have to be compiled
     assert "\nrps, ucb v uniform, 40 rounds, 2 seeds" in run.stdout
@@ -65,12 +65,15 @@ def test_a_terminal_sees_a_bar_and_a_file_does_not(coebl):
 
 def test_match_prints_its_sentence_first_then_the_selected_metrics_or_three(coebl):
     few = [*PLAY, "--rounds", "10", "--seeds", "3"]
-    wanted = ["--metric", "exploitability", "--metric", "tv"]
-    for options, expected in (([], ["regret", "pseudo_regret", "exploitability"]), (wanted, ["exploitability", "tv"])):
+    selection = ["--metric", "exploitability", "--metric", "tv"]
+    for options, expected in (
+        ([], ["regret", "pseudo_regret", "exploitability"]),
+        (selection, ["exploitability", "tv"]),
+    ):
         out = coebl(*few, *options).stdout
         assert out.startswith(("Undecided", "Neither player", "3 seeds are too few"))  # always about regret
         assert [line.split()[0] for line in out.splitlines()[-len(expected) :]] == expected
-    assert list(json.loads(coebl(*few, *wanted, "--json").stdout)["metrics"]) == ["exploitability", "tv"]
+    assert list(json.loads(coebl(*few, *options, "--json").stdout)["metrics"]) == ["exploitability", "tv"]
     everything = coebl(*few, "--metric", "all").stdout
     assert {"tv", "regret_magnitude"} <= {line.split()[0] for line in everything.splitlines() if line}
     assert "tv" in json.loads(coebl(*few, "--json").stdout)["metrics"]  # JSON has all metrics
@@ -136,15 +139,15 @@ def test_too_few_seeds_do_not_make_a_winner(coebl):
 
 
 def test_an_interval_of_exploitability_ends_at_the_width_of_the_payoffs(coebl):
-    """With few runs, Student's interval goes beyond what a game can pay."""
+    """With few runs, Student's interval exceeds the payoffs of the game."""
     words = "diagonal:2", "exp3", "exp3", 20, "--seeds", "2", "--metric", "exploitability"
     raw = json.loads(match(coebl, *words, "--json").stdout)
-    assert raw["metrics"]["exploitability"]["high"] > 2  # so that the cut is needed: JSON has the numbers as they are
+    assert raw["metrics"]["exploitability"]["high"] > 2  # JSON has the interval without the cut
     cut = match(coebl, *words).stdout
     assert re.search(r"^exploitability .* 2\.0+$", cut, re.MULTILINE)
 
 
-def test_a_long_match_is_announced_where_there_is_no_bar_and_a_slow_one_everywhere(coebl, monkeypatch):
+def test_a_long_match_is_announced_where_there_is_no_progress_bar_and_a_slow_one_always(coebl, monkeypatch):
     short = [*PLAY, "--rounds", "3", "--seeds", "2"]
     assert coebl(*short).stderr == ""
     monkeypatch.setattr("coebl.cli.match_commands._LONG", 1e-9)

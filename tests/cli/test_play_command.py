@@ -41,7 +41,7 @@ def test_a_learner_learns_from_a_person_who_repeats(coebl, answers):
     assert score < -150  # losing every round would be -300
 
 
-def test_an_answer_that_is_no_action_costs_no_round(coebl, answers):
+def test_an_answer_that_is_not_an_action_costs_no_round(coebl, answers):
     answers("x", "", "h\x07", "heads", "q", "tails")
     run = coebl(*PENNIES, "--against", "exp3")
     wrong = [line.strip() for line in run.stdout.splitlines() if "accepted" in line]
@@ -51,7 +51,7 @@ def test_an_answer_that_is_no_action_costs_no_round(coebl, answers):
     assert "after 1 round:" in run.stdout
 
 
-def test_the_beginning_of_several_actions_is_ambiguous(coebl, answers, tmp_path):
+def test_a_prefix_of_several_actions_is_ambiguous(coebl, answers, tmp_path):
     (tmp_path / "near.csv").write_text(",a,b\nleft,1,2\nlength,2,1\n")
     answers("le", "lef")
     run = coebl("play", "--game", "near.csv", "--against", "exp3", cwd=tmp_path)

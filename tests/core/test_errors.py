@@ -5,7 +5,7 @@ import pytest
 from coebl.core.errors import InputError, look_up, nearest, where
 
 
-def test_the_reported_line_is_in_the_users_file_not_in_a_compiled_library(tmp_path):
+def test_the_reported_line_is_in_the_users_file_and_not_in_a_compiled_library(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("import numpy as np\n\nnp.random.default_rng(0).choice(-1)\n")
     with pytest.raises(ValueError, match="a must be") as raised:
@@ -29,6 +29,6 @@ def test_distant_words_are_not_suggested(word, known):
     assert nearest(word, [known]) == "."
 
 
-def test_a_name_that_is_no_string_is_unknown():
+def test_a_name_that_is_not_a_string_is_unknown():
     with pytest.raises(InputError, match=r"^unknown letter 3\. Accepted: a, B\.$"):
         look_up("letter", [3], {"a": 1, "B": 2})

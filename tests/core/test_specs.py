@@ -116,7 +116,7 @@ USAGE = "every-type:n=3,rate=0.5,exact=false,rule=first,weights=1/2,label=a"
         ("", "unknown thing ''. See: coebl list things"),
     ],
 )
-def test_rejections(spec, message):
+def test_invalid_specs_are_rejected(spec, message):
     with pytest.raises(InputError) as caught:
         THINGS.parse(spec)
     assert str(caught.value) == message

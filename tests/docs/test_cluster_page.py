@@ -62,7 +62,7 @@ def shell(tmp_path):
         process.wait()
 
 
-def test_its_scripts_are_bash():
+def test_its_scripts_are_valid_bash():
     for script in (*COMMANDS, FILES["study.sbatch"]):
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
     head, _, _ = FILES["study.sbatch"].partition("set -euo")

@@ -73,7 +73,7 @@ class Weights(Learner):
         self.seen.append([t, int(seen.action[0]), float(seen.probability[0])])
 
 
-def shown(player):
+def observations_of(player):
     return player._seated.learner.seen
 
 
@@ -83,8 +83,8 @@ def test_the_probability_is_that_of_the_played_action_in_the_policy_of_its_round
     player.observe(third, reward=0.1, action=2)
     player.observe(certain, reward=0.1)
     player.observe(second, reward=0.1, action=1)
-    player.observe(action=0, reward=0.1)  # without asking
-    assert shown(player) == [[1, 2, 0.3], [2, 0, 1.0], [3, 1, 0.2], [4, 0, 0.5]]
+    player.observe(action=0, reward=0.1)  # without having asked
+    assert observations_of(player) == [[1, 2, 0.3], [2, 0, 1.0], [3, 1, 0.2], [4, 0, 0.5]]
     assert player.round == 5
     assert player.history()["advised"].to_list()[1:] == [0, int(second), None]
 
@@ -92,7 +92,7 @@ def test_the_probability_is_that_of_the_played_action_in_the_policy_of_its_round
 def test_a_move_that_its_policy_never_makes_teaches_a_weighted_learner_nothing():
     player = Player(Weights(), actions=3)
     player.observe(player.act(), action=2, reward=0.25)
-    assert shown(player) == []
+    assert observations_of(player) == []
     assert player.history().row(0) == (1, 0, 2, None, 0.25, 0.0, False)
     assert player.estimates()["visits"].to_list() == [0, 0, 1]
 
@@ -204,22 +204,22 @@ def test_labels():
             Player("exp3", actions=wrong)
 
 
-@pytest.mark.parametrize("way", ["file", "pickle", "deepcopy", "copy"])
-def test_open_tickets_survive_a_restart(way, tmp_path):
+@pytest.mark.parametrize("method", ["file", "pickle", "deepcopy", "copy"])
+def test_open_tickets_survive_a_restart(method, tmp_path):
     player = Player("exp3", actions=["a", "b", "c"], opponent_actions=2, seed=1)
     first, second, acted = player.ticket(), player.ticket(), player.act()
     player.observe(first, reward=0.5, opponent=1)
-    if way == "file":
+    if method == "file":
         player.save(tmp_path / "player.npz")
         again = Player.load(tmp_path / "player.npz")
     else:
-        again = pickle.loads(pickle.dumps(player)) if way == "pickle" else getattr(copy, way)(player)
+        again = pickle.loads(pickle.dumps(player)) if method == "pickle" else getattr(copy, method)(player)
     assert (list(again.tickets), again.act(), again.act().label) == ([2, 3], acted, acted.label)
-    for one in (player, again):
-        one.observe(second, reward=-0.5, opponent=0)
-        one.observe(reward=0.25, action="a")
-        one.ticket()
-        assert (one.history().height, one.estimates()["visits"].sum()) == (3, 2)
+    for continued in (player, again):
+        continued.observe(second, reward=-0.5, opponent=0)
+        continued.observe(reward=0.25, action="a")
+        continued.ticket()
+        assert (continued.history().height, continued.estimates()["visits"].sum()) == (3, 2)
     assert again.history().equals(player.history())
     assert again.policy.tobytes() == player.policy.tobytes()
 

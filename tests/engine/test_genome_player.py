@@ -52,7 +52,7 @@ def test_a_file_may_lack_the_seat_of_a_learner_inside_another(learner, tmp_path)
         ),
         (lambda: GenomePlayer("cga", 4), "cga is a search over both players' genomes; accepted: a learner of genomes."),
         (
-            lambda: answered(GenomePlayer("gene-bilin", 4), 1.0, [1, 0, 2, 0]),
+            lambda: play_round(GenomePlayer("gene-bilin", 4), 1.0, [1, 0, 2, 0]),
             "opponent is [1, 0, 2, 0]; accepted: the opponent's genome, 4 bits, since gene-bilin learns from it.",
         ),
     ],
@@ -63,7 +63,7 @@ def test_mistakes_are_one_line(call, message):
     assert str(error.value) == message
 
 
-def answered(player, reward, opponent=None):
+def play_round(player, reward, opponent=None):
     player.act()
     player.observe(reward=reward, opponent=opponent)
 

@@ -50,8 +50,8 @@ def test_reset_begins_again():
     assert play(player, 30, 4) == first
 
 
-def answered(opponent, **settings):
-    """Play a round of a player."""
+def play_round(opponent, **settings):
+    """Play one round."""
     Player("exp3", 2, **settings).observe(action=0, reward=1.0, opponent=opponent)
 
 
@@ -59,7 +59,7 @@ def answered(opponent, **settings):
     ("call", "message"),
     [
         (lambda: Player("ucb", 2, 3, horizon=10).observe(reward=1.0, opponent=0), "observe was called before act"),
-        (lambda: answered(3, opponent_actions=3), r"opponent is 3; accepted: 0 \.\. 2\.$"),
+        (lambda: play_round(3, opponent_actions=3), r"opponent is 3; accepted: 0 \.\. 2\.$"),
         (lambda: Player("ucb", 2, 2), "ucb needs the number of rounds"),
         (
             lambda: Player("ucb", 3, horizon=9),
@@ -72,9 +72,9 @@ def answered(opponent, **settings):
         (lambda: Player("exp3", 2, 3, opponents=(2, 2)), "opponent_actions and opponents are both given"),
         (lambda: Player("exp3", 2, opponents=3), r"opponents is 3; accepted: for each opponent the number of its"),
         (lambda: Player("exp3", 2, opponents=(3, 0)), r"opponents\[1\] is 0"),
-        (lambda: answered(1, opponents=(3, 2)), "of each of the 2 opponents"),
-        (lambda: answered((1, 2), opponents=(3, 2)), r"opponent\[1\] is 2"),
-        (lambda: answered((1, 2), opponent_actions=3), r"opponent is \(1, 2\); accepted: 0 .. 2"),
+        (lambda: play_round(1, opponents=(3, 2)), "of each of the 2 opponents"),
+        (lambda: play_round((1, 2), opponents=(3, 2)), r"opponent\[1\] is 2"),
+        (lambda: play_round((1, 2), opponent_actions=3), r"opponent is \(1, 2\); accepted: 0 .. 2"),
     ],
 )
 def test_mistakes_are_one_line(call, message):
@@ -88,7 +88,7 @@ def saved_as(folder, **arrays):
     return folder / "other.npz"
 
 
-def of_bytes(content):
+def file_of(content):
     return lambda folder: (folder / "other.npz").write_bytes(content) and folder / "other.npz"
 
 
@@ -97,7 +97,7 @@ def pipe(folder):
     return folder / "pipe"
 
 
-def claims_more_than_memory_holds(folder):
+def file_that_claims_more_than_memory_holds(folder):
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<i8", "fortran_order": False, "shape": (10**15,)})
     whole = altered(folder, Player("exp3", actions=2, opponent_actions=2))
@@ -107,7 +107,7 @@ def claims_more_than_memory_holds(folder):
     return folder / "huge.npz"
 
 
-def of_coebl_0_1_without(name):
+def file_of_coebl_0_1_without(name):
     """A file of coebl 0.1 without one of its arrays, or without the reward of the last round."""
 
     def write(folder):
@@ -122,13 +122,13 @@ def of_coebl_0_1_without(name):
 @pytest.mark.parametrize(
     "write",
     [
-        of_bytes(b"not a player"),
+        file_of(b"not a player"),
         lambda folder: saved_as(folder, settings=np.array([{"format": 1}], dtype=object)),
         lambda folder: saved_as(folder, settings=np.frombuffer(b"[" * 100_000, np.uint8)),
         lambda folder: folder,
-        pipe,  # it is not waited for
-        claims_more_than_memory_holds,
-        *map(of_coebl_0_1_without, ["settings", "action", "opponent", "reward", "policy", "a round"]),
+        pipe,  # loading does not wait for a writer
+        file_that_claims_more_than_memory_holds,
+        *map(file_of_coebl_0_1_without, ["settings", "action", "opponent", "reward", "policy", "a round"]),
     ],
 )
 def test_files_that_are_not_players_are_rejected_in_one_line(write, tmp_path):
@@ -136,7 +136,7 @@ def test_files_that_are_not_players_are_rejected_in_one_line(write, tmp_path):
         Player.load(write(tmp_path))
 
 
-def of_format_1(tmp_path, player, actions, rewards, policy):
+def write_format_1(tmp_path, player, actions, rewards, policy):
     """Write a file as coebl 0.1 did: settings and history."""
     names = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
     settings = {name: getattr(player, name) for name in names}
@@ -176,7 +176,7 @@ def test_the_played_action_counts_and_not_a_new_draw(tmp_path):
         probability = learner.policy(t + 1)[:, played[t]]
         learner.observe(t + 1, Seen(played[t : t + 1], rewards[t : t + 1], shown_probability=probability))
     policy = learner.policy(41)[0]
-    other = of_format_1(tmp_path, player, played, rewards, policy + 1e-12)
+    other = write_format_1(tmp_path, player, played, rewards, policy + 1e-12)
     np.testing.assert_array_equal(Player.load(other).policy, policy)
 
 
@@ -312,7 +312,7 @@ def test_a_reward_beyond_calculation_is_rejected_and_does_no_harm(reward):
 def test_any_reward_that_is_accepted_can_be_learned_from(learner, units, rewards):
     player = Player(learner, 3, 3, horizon=90, seed=1, **units)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about units
+        warnings.simplefilter("ignore")  # warnings about units
         for k, reward in enumerate(rewards * 4):
             player.observe(player.act(), reward=reward, opponent=k % 3)
     assert np.isfinite(player.policy).all()
@@ -333,7 +333,7 @@ def test_a_player_of_coebl_0_1_that_played_differently_learns_again_from_all_out
     """As with rewards in thousands: this version has other units."""
     player = Player("exp3", actions=2, opponent_actions=2, seed=3)
     actions, rewards = [0, 1, 1, 0], [300.0, 900.0, 800.0, 200.0]
-    other = of_format_1(tmp_path, player, actions, rewards, np.array([0.9, 0.1]))
+    other = write_format_1(tmp_path, player, actions, rewards, np.array([0.9, 0.1]))
     with pytest.warns(UserWarning, match="plays differently; exp3 has learned again, from all 4 outcomes[.]$"):
         loaded = Player.load(other)
     for action, reward in zip(actions, rewards, strict=True):
@@ -343,7 +343,7 @@ def test_a_player_of_coebl_0_1_that_played_differently_learns_again_from_all_out
     assert loaded.policy[1] > 0.5
     assert loaded.noise is None
     with pytest.raises(InputError, match="is damaged: its policy and its settings differ"):
-        Player.load(of_format_1(tmp_path, player, actions, rewards, np.full(3, 1 / 3)))
+        Player.load(write_format_1(tmp_path, player, actions, rewards, np.full(3, 1 / 3)))
 
 
 def test_the_opponent_counts_only_for_learners_that_see_it(tmp_path):
@@ -371,7 +371,7 @@ def test_a_copy_keeps_the_attributes_of_a_subclass():
 @pytest.mark.parametrize("action", [-1, 3])
 def test_a_saved_action_out_of_range_is_rejected_in_one_line(tmp_path, action):
     player = Player("exp3", actions=3)
-    other = of_format_1(tmp_path, player, [action], [0.5], player.policy)
+    other = write_format_1(tmp_path, player, [action], [0.5], player.policy)
     with pytest.raises(InputError, match=rf"other.npz: a saved action is {action}; accepted: an integer, 0 \.\. 2\.$"):
         Player.load(other)
 

@@ -46,8 +46,8 @@ def test_sums_are_those_of_all_outcomes_beyond_those_that_are_kept():
     assert records.mean_reward == pytest.approx(np.concatenate(list(rewards.values())).mean(), rel=1e-12)
     again = Records(2, 3)
     again.restore(records.arrays())
-    for one in (records, again):
-        one.add(outcome(1, 2, 5.0, 9))
+    for continued in (records, again):
+        continued.add(outcome(1, 2, 5.0, 9))
     assert again.recent().tolist() == records.recent().tolist()
     np.testing.assert_array_equal(again.means, records.means)
 

@@ -136,7 +136,7 @@ def test_recorded_rounds_are_counted_without_being_listed(record, rounds):
     assert count_recorded(record, rounds) == len(recorded_rounds(record, rounds))
 
 
-def test_recording_by_the_logarithm_thins():
+def test_logarithmic_recording_keeps_fewer_and_fewer_rounds():
     rounds = simulate(Match.of(GAME, "uniform", "uniform", rounds=5000), 1, record="log").rounds
     assert (rounds[0], rounds[-1]) == (1, 5000)
     assert 60 < len(rounds) <= 100
@@ -150,7 +150,7 @@ def test_default_metrics_are_those_that_a_game_allows():
     assert list(simulate(game, "umda", "umda", rounds=3, seeds=2).metrics) == ["entropy"]
 
 
-def test_tables():
+def test_results_as_tables():
     result = simulate(Match.of(GAME, "exp3", "uniform", rounds=6), [5, 2], record=3)
     frame = result.to_pandas()
     assert list(frame.columns) == ["game", "row", "column", "seed", "round", *DEFAULT_METRICS]

@@ -194,7 +194,7 @@ def test_a_custom_learner_continues_to_the_last_bit(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "thing",
+    "make_value",
     [
         lambda: lambda t: t,
         threading.Lock,
@@ -209,13 +209,13 @@ def test_a_custom_learner_continues_to_the_last_bit(tmp_path):
     ],
 )
 @pytest.mark.parametrize("where", ["attribute", "inside"])
-def test_attributes_that_cannot_be_stored_are_named(thing, where, tmp_path):
+def test_attributes_that_cannot_be_stored_are_named(make_value, where, tmp_path):
     class Keeper(Learner):
         def start(self, seat):
             self.seat, self.kept = seat, {"deep": [0]}
 
         def policy(self, t):
-            value = thing()
+            value = make_value()
             if where == "attribute":
                 self.kept = value
             else:
@@ -225,9 +225,13 @@ def test_attributes_that_cannot_be_stored_are_named(thing, where, tmp_path):
     player = Player(Keeper(), 2)
     player.act()
     name = "Keeper.kept" if where == "attribute" else r"Keeper.kept\['deep'\]\[0\]"
-    for way in (lambda: player.save(tmp_path / "player.npz"), lambda: copy.copy(player), lambda: pickle.dumps(player)):
+    for store in (
+        lambda: player.save(tmp_path / "player.npz"),
+        lambda: copy.copy(player),
+        lambda: pickle.dumps(player),
+    ):
         with pytest.raises(InputError, match=rf"^{name} is .*, which cannot be stored; accepted: arrays, [^\n]*$"):
-            way()
+            store()
     assert not (tmp_path / "player.npz").exists()
     player.observe(reward=1.0)  # and it plays on
 

@@ -68,14 +68,14 @@ def meeting(games=("rps",), metric="pseudo_regret", learners=("ucb", "exp3", "he
     return {(game, *pair, metric): RNG.normal(size=seeds) for game in games for pair in pairs}
 
 
-def of(comparison, way, game="rps"):
+def contest_of(comparison, way, game="rps"):
     [contest] = [one for one in comparison.contests if (one.way, one.game) == (way, game)]
     return contest
 
 
 def test_head_to_head_the_column_player_has_the_negative_of_a_signed_metric():
     numbers = meeting()
-    contest = of(compare(Table(numbers), "ucb", "exp3"), "head to head")
+    contest = contest_of(compare(Table(numbers), "ucb", "exp3"), "head to head")
     first, second = numbers["rps", "ucb", "exp3", "pseudo_regret"], numbers["rps", "exp3", "ucb", "pseudo_regret"]
     own_ucb, own_exp3 = (first - second) / 2, (second - first) / 2
     expected = paired_difference(own_ucb, own_exp3, seeds=range(12))
@@ -89,14 +89,14 @@ def test_head_to_head_the_column_player_has_the_negative_of_a_signed_metric():
 
 def test_against_common_opponents_the_same_seat_and_seed_are_paired():
     numbers = meeting()
-    contest = of(compare(Table(numbers), "ucb", "exp3"), "common opponents")
+    contest = contest_of(compare(Table(numbers), "ucb", "exp3"), "common opponents")
     row = numbers["rps", "ucb", "hedge", "pseudo_regret"] - numbers["rps", "exp3", "hedge", "pseudo_regret"]
     column = -numbers["rps", "hedge", "ucb", "pseudo_regret"] + numbers["rps", "hedge", "exp3", "pseudo_regret"]
     assert contest.difference.mean == pytest.approx(((row + column) / 2).mean(), rel=1e-12)
     assert contest.difference.sd == pytest.approx(((row + column) / 2).std(ddof=1), rel=1e-12)
     assert (contest.opponents, contest.seats) == (("hedge",), "both")
     del numbers["rps", "hedge", "exp3", "pseudo_regret"]
-    contest = of(compare(Table(numbers), "ucb", "exp3"), "common opponents")
+    contest = contest_of(compare(Table(numbers), "ucb", "exp3"), "common opponents")
     assert contest.seats == "row"
     assert contest.difference.mean == pytest.approx(row.mean(), rel=1e-12)
 
@@ -107,18 +107,18 @@ def test_a_metric_about_both_players_has_no_sign_and_no_head_to_head():
     assert [one.way for one in comparison.contests] == ["common opponents", "self-play"]
     value = {pair: numbers["rps", *pair, "tv"].mean() for pair in ((key[1], key[2]) for key in numbers)}
     common = value["ucb", "hedge"] + value["hedge", "ucb"] - value["exp3", "hedge"] - value["hedge", "exp3"]
-    assert of(comparison, "common opponents").difference.mean == pytest.approx(common / 2, rel=1e-9)
+    assert contest_of(comparison, "common opponents").difference.mean == pytest.approx(common / 2, rel=1e-9)
     alone = value["ucb", "ucb"] - value["exp3", "exp3"]
-    assert of(comparison, "self-play").difference.mean == pytest.approx(alone, rel=1e-9)
+    assert contest_of(comparison, "self-play").difference.mean == pytest.approx(alone, rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("metric", "twin"), [("external_regret", "column_external_regret"), ("swap_regret", "swap_regret:2")]
 )
-def test_a_metric_of_one_player_is_the_column_players_own_in_the_column_seat(metric, twin):
+def test_a_metric_of_one_player_is_about_the_column_player_in_the_column_seat(metric, twin):
     numbers = meeting(metric=metric)
     twins = {(game, row, column, twin): RNG.normal(size=12) for game, row, column, _ in numbers}
-    contest = of(compare(Table(numbers | twins), "ucb", "exp3", metric), "head to head")
+    contest = contest_of(compare(Table(numbers | twins), "ucb", "exp3", metric), "head to head")
     of_ucb = numbers["rps", "ucb", "exp3", metric] + twins["rps", "exp3", "ucb", twin]
     of_exp3 = numbers["rps", "exp3", "ucb", metric] + twins["rps", "ucb", "exp3", twin]
     assert contest.difference.mean == pytest.approx((of_ucb - of_exp3).mean() / 2, rel=1e-9)
@@ -141,7 +141,7 @@ def test_games_are_corrected_and_a_seed_counts_once_over_all_of_them():
 
 
 @pytest.mark.parametrize(
-    ("shift", "margin", "said"),
+    ("shift", "margin", "message"),
     [
         (-5.0, None, "Head to head, ucb has the lower pseudo-regret, so ucb does better (difference -"),
         (5.0, None, "Head to head, ucb has the higher pseudo-regret, so exp3 does better (difference "),
@@ -149,14 +149,14 @@ def test_games_are_corrected_and_a_seed_counts_once_over_all_of_them():
         (0.0, 3.0, "Head to head, ucb and exp3 are equivalent within 3 (difference "),
     ],
 )
-def test_the_sentence_says_who_does_better(shift, margin, said):
+def test_the_sentence_says_who_does_better(shift, margin, message):
     noise = np.random.default_rng(1).normal(size=12)
     numbers = {
         ("rps", "ucb", "exp3", "pseudo_regret"): shift + noise,
         ("rps", "exp3", "ucb", "pseudo_regret"): noise[::-1],
     }
     comparison = compare(Table(numbers), "ucb", "exp3", margin=margin)
-    assert str(comparison).startswith(said)
+    assert str(comparison).startswith(message)
     assert str(comparison).endswith("12 seeds) on rps.")
     turned = compare(Table(numbers), "exp3", "ucb").contests[0].difference.mean
     assert turned == pytest.approx(-comparison.contests[0].difference.mean, rel=1e-12)
@@ -172,7 +172,7 @@ SHORT = meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))
 
 
 @pytest.mark.parametrize(
-    ("numbers", "arguments", "said"),
+    ("numbers", "arguments", "message"),
     [
         (meeting(), ("ucb", "exp"), r"has the learner 'exp': did you mean 'exp3'\? Present: exp3, hedge, ucb"),
         (meeting(), ("ucb", "ucb"), "both ucb; accepted: two different learners. Present: exp3, hedge, ucb"),
@@ -182,8 +182,8 @@ SHORT = meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))
         (SHORT, ("mine", "ucb"), "no finished cell has the learner 'mine'"),  # which means two of them
     ],
 )
-def test_bad_input_lists_what_is_there(numbers, arguments, said):
-    with pytest.raises(InputError, match=said):
+def test_unknown_names_list_those_that_are_present(numbers, arguments, message):
+    with pytest.raises(InputError, match=message):
         compare(Table(numbers), *arguments)
 
 
@@ -234,7 +234,7 @@ def test_the_bars_of_games_of_different_ranges_have_one_axis_and_fit_80_columns(
     assert len(re.findall("[├─●┤]+", small)[0]) > 2
     assert "all games, and the bars: each game counts in units of the range" in " ".join(lines)
     page = compare(table, "ucb", "exp3")._repr_html_()
-    bars = re.findall(r'd="M(\S+) \d+H(\S+)"', page)  # of each way: both games, then all
+    bars = re.findall(r'd="M(\S+) \d+H(\S+)"', page)  # for each kind of contest: both games, then all games
     assert [len(set(bars[start : start + 3])) for start in range(0, len(bars), 3)] == [1, 1]
     assert "in units of each game's payoff range</p>" in page
 
@@ -261,14 +261,14 @@ def test_over_all_games_each_counts_by_the_range_of_its_payoffs():
     numbers = meeting(games)
     ranges = {"rps": [-1.0, 1.0], "biased-rps": [0.0, 200.0]}
     comparison = compare(Table(numbers, ranges=ranges), "ucb", "exp3", margin=3.0)
-    whole = of(comparison, "head to head", "all games")
+    whole = contest_of(comparison, "head to head", "all games")
     both = [numbers[g, "ucb", "exp3", "pseudo_regret"] - numbers[g, "exp3", "ucb", "pseudo_regret"] for g in games]
     in_units = np.mean([both[0] / 2, both[1] / 200], axis=0)
     assert whole.difference.mean == pytest.approx(in_units.mean(), rel=1e-9)
     assert whole.difference.sd == pytest.approx(in_units.std(ddof=1), rel=1e-9)
     assert whole.row()["unit"] == "payoff range"
     assert whole.equivalence is None  # the margin is in the metric's own unit
-    assert of(comparison, "head to head").equivalence is not None
+    assert contest_of(comparison, "head to head").equivalence is not None
     assert "in units of each game's payoff range, p = " in str(comparison)
     distances = compare(Table(meeting(games, "tv"), ranges=ranges), "ucb", "exp3")
     assert all(contest.unit == "" for contest in distances.contests)  # tv has no unit
@@ -299,10 +299,10 @@ def test_games_are_counted_for_who_does_better_in_them_if_any_does(better, count
     numbers = meeting(("rps", "biased-rps"), "luck")
     for game, row, column, _ in numbers:
         numbers[game, row, column, "luck"] += -9.0 if "ucb" in (row, column) else 0.0
-    said = str(compare(Table(numbers, better=better), "ucb", "exp3"))
-    assert counts in said
-    assert so in said
-    assert ("better" in said) == (better is not None)
+    message = str(compare(Table(numbers, better=better), "ucb", "exp3"))
+    assert counts in message
+    assert so in message
+    assert ("better" in message) == (better is not None)
 
 
 @pytest.mark.parametrize("name", ["ducb", "DUCB", "mine.py", "mine", "mine.py:DUCB", "ducb:discount=0.9"])

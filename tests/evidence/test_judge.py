@@ -44,7 +44,7 @@ CLAIMS = {
 class Made(MadeCurves):
     """Numbers around 10, but around 5 in COEBL's self-play.
 
-    `exact` has those of some matches, a number per seed; `change` is applied to the runs of a match and a metric.
+    `exact` replaces the numbers of some matches, one per seed; `change` is applied to the runs of a match and a metric.
     """
 
     def __init__(self, exact=None, seeds=20, keep=lambda pairing: True, change=lambda runs, *match: runs):
@@ -95,7 +95,7 @@ class TestVerdicts:
         assert (result.note, result.estimate.n) == ("there is nothing to check", 0)
         assert math.isnan(result.estimate.mean)
 
-    def test_the_numbers_are_those_of_the_check_that_failed(self):
+    def test_the_numbers_are_those_of_the_failed_check(self):
         result = verdict("wins", Made({duel("ucb", "diagonal:n=3"): np.linspace(-25, -24, 20)}))
         assert (result.verdict, result.estimate.mean, result.threshold) == ("fails", pytest.approx(-24.5), 0)
         assert result.estimate.low < result.estimate.mean < result.estimate.high
@@ -103,7 +103,7 @@ class TestVerdicts:
         expected = "ucb v coebl on diagonal:n=3: the mean -24.5 is not above 0 (failing: 1 of 18 checks)"
         assert result.note == expected
 
-    def test_else_of_the_check_that_is_nearest_to_not_holding(self):
+    def test_without_a_failure_the_numbers_are_those_of_the_check_nearest_to_failing(self):
         numbers = np.linspace(3, 9, 20)
         result = verdict("wins", Made({duel("ucb", "diagonal:n=4"): numbers}))
         expected = scipy.stats.ttest_1samp(numbers, 0).confidence_interval(0.95)
@@ -229,7 +229,7 @@ class TestMissingData:
         assert result.verdict == "not testable"
         assert "where the claim is about 300 rounds and noise gaussian" in result.note
 
-    def test_the_fault_of_a_present_match_is_reported(self):
+    def test_an_error_while_a_match_is_read_is_reported(self):
         def fail(*_):
             raise InputError("there are cells of two noises.")
 

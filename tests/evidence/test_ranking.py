@@ -141,7 +141,7 @@ def test_run_and_results_begin_with_the_ranking(coebl, tmp_path):
 OTHERS = STUDY.replace(', "diagonal:n=2"', "").replace(', "hedge"', ', "exp3", "coebl:c=[2,8]"')
 
 
-def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
+def test_a_run_ranks_only_what_its_study_asks_for(coebl, tmp_path):
     """The folder also holds other learners, other seeds, other metrics."""
     before = OTHERS + '[match-ups]\nall-pairs = ["coebl:c=[2,8]", "exp3"]\n'
     after = OTHERS.replace("seeds = 6", "seeds = 4") + '[match-ups]\nall-pairs = ["coebl:c=2", "exp3"]\n'

@@ -41,10 +41,10 @@ def verdicts():
 
 
 def test_json_has_no_infinity_and_no_nan(verdicts):
-    def refuse(constant):
+    def reject(constant):
         raise AssertionError(constant)
 
-    read = json.loads(as_json(verdicts), parse_constant=refuse)
+    read = json.loads(as_json(verdicts), parse_constant=reject)
     assert [result["measured"] for result in read] == [7, 7, None, 7, 7, None]
     assert read[0]["checks"][0]["verdict"] == "holds"
     assert (read[0]["decisive"], read[0]["checks"][0]["before"]) == (0, "")
@@ -73,11 +73,11 @@ def test_reasons_have_the_numbers_the_note_and_other_metrics(verdicts):
 
 
 def test_a_check_that_is_decided_before_the_correction_only_says_so():
-    def said(p_for, p_against, **corrected):
+    def text(p_for, p_against, **corrected):
         return str(check(4.0, p_for, p_against, **corrected))
 
     undecided = {"p_for_holm": 1.0, "p_against_holm": 0.2}
-    assert said(0.99, 0.01, **undecided).endswith("4 is not shown to be above 5, refuted before Holm's correction only")
-    assert said(0.01, 0.99, **undecided).endswith("above 5, shown before Holm's correction only")
-    assert said(0.9, 0.1, **undecided).endswith("is not shown to be above 5")
-    assert said(0.99, 0.01).endswith("is not above 5")
+    assert text(0.99, 0.01, **undecided).endswith("4 is not shown to be above 5, refuted before Holm's correction only")
+    assert text(0.01, 0.99, **undecided).endswith("above 5, shown before Holm's correction only")
+    assert text(0.9, 0.1, **undecided).endswith("is not shown to be above 5")
+    assert text(0.99, 0.01).endswith("is not above 5")

@@ -39,7 +39,7 @@ def test_the_interval_of_the_expected_running_time_covers():
     assert 0.89 <= covered / 400 <= 0.985  # 4 standard errors, and the bootstrap's bias with 40 runs
 
 
-def test_quantiles_and_the_distribution_know_of_censoring():
+def test_quantiles_and_the_distribution_account_for_censoring():
     assert [MIXED.quantile(share) for share in (0.2, 0.21, 0.6, 0.61, 1)] == [100, 200, 300, None, None]
     times, shares = MIXED.ecdf()
     assert times.tolist() == [100, 200, 300]

@@ -137,7 +137,7 @@ def archive() -> bytes:
 
 
 class Bomb:
-    """A pickle that leaves a trace if it is loaded."""
+    """A pickle that creates a file if it is loaded."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace

@@ -173,11 +173,11 @@ def test_nashpy_game_of_one_matrix_and_of_constant_sum(nashpy: Any) -> None:
     assert Game.from_nashpy(nashpy.Game([[1, 2, 3]], [[4, 3, 2]])) == Game([[1, 2, 3]])
 
 
-def test_gambit_rejects_a_label_in_our_words(pygambit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(file: object) -> None:
+def test_a_label_that_gambit_rejects_is_reported_by_coebl(pygambit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def reject(file: object) -> None:
         raise ValueError("Parse error in game file: Invalid label")
 
-    monkeypatch.setattr(pygambit, "read_nfg", refuse)
+    monkeypatch.setattr(pygambit, "read_nfg", reject)
     with pytest.raises(
         InputError, match="Gambit cannot read the game 'lopsided': Parse error in game file: Invalid lab"
     ):

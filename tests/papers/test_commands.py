@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
     return place / "reproduction"
 
 
-def test_a_claim_alone_runs_just_what_it_needs(folder, coebl):
+def test_one_claim_runs_only_what_it_needs(folder, coebl):
     assert len(list((folder / "cells").glob("*.parquet"))) == 5  # three pairings of the text, two more as released
     again = coebl("reproduce", "--quick", "--claim", "C1", cwd=folder.parent)
     assert again.returncode == 0
@@ -29,7 +29,7 @@ def test_a_claim_alone_runs_just_what_it_needs(folder, coebl):
     assert len(list((folder / "cells").glob("*.parquet"))) == 5  # the others are left where they are
 
 
-def test_a_figure_alone_is_drawn_for_every_variant(folder, coebl):
+def test_one_figure_is_drawn_for_every_variant(folder, coebl):
     done = coebl("reproduce", "--quick", "--figure", "rps-head-to-head", "--workers", 1, cwd=folder.parent)
     assert done.returncode == 0, done.stderr
     assert "0 cells run, 5 found" in done.stdout  # C1 and C2 are about the same matches
@@ -136,7 +136,7 @@ def test_report_of_any_study(tmp_path, coebl):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["reproduce", "--figure", "rps-selfplay"], "unknown figure 'rps-selfplay': did you mean 'rps-self-play'?"),
         (["reproduce", "--claim", "C17"], "unknown claim 'C17'"),
@@ -147,15 +147,15 @@ def test_report_of_any_study(tmp_path, coebl):
         (["claims", "nowhere", "--json", "--markdown"], "--json and --markdown are both given"),
     ],
 )
-def test_mistakes_are_one_line_and_leave_nothing(arguments, said, tmp_path, coebl):
+def test_mistakes_are_one_line_and_leave_nothing(arguments, message, tmp_path, coebl):
     done = coebl(*arguments, cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
-def test_figures_without_data_say_what_to_run(folder, coebl):
+def test_figures_without_data_name_the_command_to_run(folder, coebl):
     done = coebl("figures", folder, "--figure", "diagonal-self-play", cwd=folder.parent)
     assert done.returncode == 2
     *progress, error = done.stderr.splitlines()

@@ -105,7 +105,7 @@ def made(tmp_path_factory):
     return out, reproduce(tiny(), out, workers=1, run=quietly, command="coebl reproduce tiny")
 
 
-def test_the_whole_is_run_judged_drawn_and_written(made):
+def test_a_paper_is_run_judged_drawn_and_written(made):
     out, reproduction = made
     assert reproduction.ran.finished == 12  # six matches, two blocks of seeds
     assert {(verdict.id, verdict.variant): verdict.verdict for verdict in reproduction.verdicts} == {
@@ -138,8 +138,8 @@ def test_the_summary(made):
 def test_a_quick_run_draws_its_figures_and_the_page_says_what_it_leaves_out(tmp_path, made):
     reproduction = reproduce(tiny(), tmp_path, quick=True, workers=1, run=quietly)
     left_out = "1 game (Diagonal, n\u00a0=\u00a02); 2 of 4 seeds, so 2 were run"
-    said = f"Left out: {left_out}. For the full run: <code>coebl reproduce tiny</code>"
-    assert said in reproduction.page.read_text(encoding="utf-8")
+    notice = f"Left out: {left_out}. For the full run: <code>coebl reproduce tiny</code>"
+    assert notice in reproduction.page.read_text(encoding="utf-8")
     assert "Left out" not in made[1].page.read_text(encoding="utf-8")
     assert {path.name for path in reproduction.figures} == {f"small-drawn.{kind}" for kind in ("pdf", "svg", "png")}
     assert {verdict.verdict for verdict in reproduction.verdicts if verdict.id == "far"} == {"not testable"}

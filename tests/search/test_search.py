@@ -62,11 +62,11 @@ def seat_of(random, runs, n=N, m=M):
 class Counting(Search):
     """A search that asks for 1, 2, 3, ... equal pairs in turn, and stores the values that it receives."""
 
-    told = ()
+    received = ()
 
     def start(self, seat):
         self.seat, self.count = seat, 0
-        Counting.told = []
+        Counting.received = []
 
     def ask(self):
         self.count += 1
@@ -74,7 +74,7 @@ class Counting(Search):
         return ones, 0 * ones
 
     def tell(self, values):
-        Counting.told.append(values)
+        Counting.received.append(values)
 
     def recommend(self):
         half = np.full((self.seat.runs, self.seat.actions), 0.5)
@@ -83,7 +83,7 @@ class Counting(Search):
 
 def test_no_query_exceeds_the_budget_and_each_has_its_noise():
     simulate(Match(Diagonal(3), (Counting(), Counting()), 25), 4, metrics=[])  # 1 + 2 + ... + 6 = 21
-    values = np.concatenate(Counting.told, axis=1)
+    values = np.concatenate(Counting.received, axis=1)
     assert values.shape == (4, 21)
     assert len(np.unique(values)) == values.size
     expected = simulate(Diagonal(3), "uniform", "uniform", rounds=21, seeds=4, keep=["rewards", "actions"])

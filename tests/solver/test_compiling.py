@@ -23,7 +23,7 @@ def add(x, y):
 
 
 def kept(folder, *others, function=add):
-    """Compile a function with its cache in this folder; its cache hits show whether it was found there."""
+    """Compile a function with its cache in this folder; its cache hits show whether it was loaded from there."""
     dispatcher = njit(function)
     dispatcher._cache = cache.KernelCache(function, [folder, *others])
     return dispatcher
@@ -70,8 +70,8 @@ def test_the_folder_is_that_of_these_sources():
 
 def test_the_page_of_the_solver_lists_every_source():
     page = (Path(__file__).parents[2] / "docs" / "solver.md").read_text()
-    listed = re.findall(r"^\| `(\w+\.py)` \|", page, re.MULTILINE)
-    assert sorted(listed) == sorted(path.name for path in cache.SOURCES.glob("[!_]*.py"))
+    grant_by_access_list = re.findall(r"^\| `(\w+\.py)` \|", page, re.MULTILINE)
+    assert sorted(grant_by_access_list) == sorted(path.name for path in cache.SOURCES.glob("[!_]*.py"))
 
 
 def test_the_first_parent_that_is_writable_is_taken(sources, tmp_path):
@@ -149,19 +149,19 @@ def run(code, **environment):
     )
 
 
-def by_link(folder):
+def replace_by_link(folder):
     folder.rename(folder.parent / "elsewhere")
     folder.symlink_to(folder.parent / "elsewhere")
 
 
-def of_another(part):
+def give_to_another_user(part):
     """Give a part of the folder to another user, which only root can do."""
     root = hasattr(os, "getuid") and os.getuid() == 0
     spoil = lambda folder: os.chown(folder / part, 12345, 12345)  # noqa: E731
     return pytest.param(spoil, False, marks=pytest.mark.skipif(not root, reason="only root can give files away"))
 
 
-def listed(part, rights):
+def grant_by_access_list(part, rights):
     """Give another user rights to a part of the folder by an access control list, as setfacl -m u:12345:RIGHTS does."""
     entries = [(1, 7, -1), (2, rights, 12345), (4, 0, -1), (16, rights, -1), (32, 0, -1)]  # owner, user, group, ...
     content = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
@@ -179,19 +179,19 @@ def listed(part, rights):
     ("change", "used"),
     [
         (lambda folder: None, True),
-        (listed(".", 5), True),
-        (listed(".", 7), False),
-        (listed("something.kernel", 6), False),
-        (listed("..", 7), False),
+        (grant_by_access_list(".", 5), True),
+        (grant_by_access_list(".", 7), False),
+        (grant_by_access_list("something.kernel", 6), False),
+        (grant_by_access_list("..", 7), False),
         (lambda folder: folder.chmod(0o755), True),
         (lambda folder: folder.parent.chmod(0o1777), True),  # as /tmp is
-        (lambda folder: folder.parent.chmod(0o777), False),  # anybody could put another folder in its place
+        (lambda folder: folder.parent.chmod(0o777), False),  # anyone could put another folder in its place
         (lambda folder: folder.chmod(0o777), False),
         (lambda folder: (folder / "something.kernel").chmod(0o666), False),
-        (by_link, False),
-        of_another("."),
-        of_another("something.kernel"),
-        of_another(".."),
+        (replace_by_link, False),
+        give_to_another_user("."),
+        give_to_another_user("something.kernel"),
+        give_to_another_user(".."),
     ],
 )
 def test_a_folder_that_others_may_have_written_is_not_used(sources, tmp_path, change, used):
@@ -258,7 +258,7 @@ tempfile.TemporaryFile = refuse
 """
 
 
-def test_a_full_folder_that_cannot_be_written_is_read(tmp_path):
+def test_a_complete_read_only_folder_is_used(tmp_path):
     run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path / "kept"))
     [folder] = (tmp_path / "kept").iterdir()
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}

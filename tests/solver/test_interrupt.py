@@ -32,7 +32,7 @@ print("solved", flush=True)
 
 
 def test_ctrl_c_ends_a_long_solve():
-    """It takes far longer than the second after which it is interrupted."""
+    """The solve takes far longer than the second after which it is interrupted."""
     with subprocess.Popen(
         [sys.executable, "-c", LONG_SOLVE], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -18,7 +18,7 @@ from oracles.simplex import solve_exactly
 rescue = sys.modules[Maximin.__module__]  # "coebl.solver.maximin" is the function
 
 
-def refuse(A, *arguments):
+def certify_nothing(A, *arguments):
     """A kernel that certifies nothing."""
     gap = arguments[-2]
     gap[:] = np.nan
@@ -34,7 +34,7 @@ def attempts(monkeypatch, answer):
         chosen = answer(len(given), scaled)
         return kernel(scaled, weight) if chosen is True else chosen
 
-    monkeypatch.setattr(lockstep, "solve_small", refuse)
+    monkeypatch.setattr(lockstep, "solve_small", certify_nothing)
     monkeypatch.setattr(rescue, "_double_precision", attempt)
     return given
 
@@ -42,7 +42,7 @@ def attempts(monkeypatch, answer):
 def test_the_double_precision_kernel_comes_first(monkeypatch):
     A = np.random.default_rng(0).normal(size=(3, 6, 5))
     expected = maximin(A)
-    monkeypatch.setattr(lockstep, "solve_small", refuse)
+    monkeypatch.setattr(lockstep, "solve_small", certify_nothing)
     found = maximin(A)
     np.testing.assert_allclose(found.strategy, expected.strategy, atol=1e-12)
     np.testing.assert_allclose(found.value, expected.value, atol=1e-12)

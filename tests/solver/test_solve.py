@@ -1,6 +1,6 @@
 """`solve` and `maximin`: certified, equal to independent solvers, indifferent to units, order and seat.
 
-Ill-conditioned and degenerate games are in test_nasty.py.
+Ill-conditioned and degenerate games are in test_ill_conditioned.py.
 """
 
 from functools import partial

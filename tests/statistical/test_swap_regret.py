@@ -14,12 +14,12 @@ SWAPPING = ["blum-mansour:learner=exp3", "hart-mas-colell"]
 
 def swap_regret(payoff, actions, seat):
     """Return the gain of the best map from the actions of a seat to others, in every run: (runs,)."""
-    payoff, own = np.moveaxis(payoff, seat, 0), actions[seat]
+    payoff, chosen = np.moveaxis(payoff, seat, 0), actions[seat]
     joint = tuple(action for other, action in enumerate(actions) if other != seat)
-    earned = np.stack([payoff[(np.full_like(own, action), *joint)] for action in range(len(payoff))])  # (m, T, runs)
-    total = np.zeros(own.shape[1])
+    earned = np.stack([payoff[(np.full_like(chosen, action), *joint)] for action in range(len(payoff))])  # (m, T, runs)
+    total = np.zeros(chosen.shape[1])
     for played in range(len(payoff)):
-        total += ((earned - earned[played]) * (own == played)).sum(axis=1).max(axis=0)
+        total += ((earned - earned[played]) * (chosen == played)).sum(axis=1).max(axis=0)
     return total
 
 

@@ -49,7 +49,7 @@ STUDY = small_study(**SIZES)
 
 
 class Played:
-    """A simulation that only advances the clock: by a fixed time, and by a time per round."""
+    """A simulation that only advances the clock, by a fixed time and by a time per round."""
 
     def __init__(self, by_itself=0.0, a_round=lambda match, runs: 0.0):
         self.now, self.by_itself, self.a_round = 0.0, by_itself, a_round
@@ -66,7 +66,7 @@ class Played:
 
 @pytest.fixture
 def played(monkeypatch):
-    """Let time pass only in such simulations."""
+    """Replace the clock and the simulations, so that time passes only in these."""
 
     def patched(*arguments):
         simulation = Played(*arguments)
@@ -168,7 +168,7 @@ def test_the_source_of_an_estimate_without_measurements(monkeypatch):
     assert (found.low, found.high) == (pytest.approx(2 + whole / 10), pytest.approx(2 + whole * 10))
 
 
-def test_a_single_long_cell_is_not_shared_by_the_workers(played):
+def test_a_single_long_cell_is_not_divided_among_the_workers(played):
     played(0.0, lambda match, runs: 0.01 if match.row.name == "coebl" else 0.001)
     study = parse_study(small_study(**SIZES | {"games": ["diagonal:n=5"]}))
     assert estimate(study, 2).high == pytest.approx(2 * 0.4)

@@ -20,14 +20,14 @@ class Moody(Uniform):
 RUN = ["run", "study.toml", "--out", "results", "--workers", 1]
 
 
-def moody(folder, old="", new="", learners=("exp3",), **keys):
-    """The file of a study of the learner above, whose code may be changed, and of others."""
+def write_study(folder, old="", new="", learners=("exp3",), **keys):
+    """Return the file of a study of the learner above, with part of its code replaced, and of others."""
     (folder / "moody.py").write_text(MOODY.replace(old, new) if old else MOODY)
     return small_study(folder, rounds=40, seeds=2, learners=["moody.py:Moody", *learners], **keys)
 
 
 def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path, coebl):
-    moody(tmp_path, learners=["exp3", "uniform"])
+    write_study(tmp_path, learners=["exp3", "uniform"])
     done = coebl(*RUN, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "2 cells run, 0 found" in done.stdout
@@ -41,21 +41,21 @@ def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path, co
     assert Store.open(tmp_path / "results").failures() == []
 
 
-def failing(coebl, folder, code, *options):
-    """Run a study of two cells, the first with a learner that does this in round 21."""
-    moody(folder, 'raise RuntimeError("not today")', code)
+def run_failing_learner(coebl, folder, code, *options):
+    """Run a study of two cells; the learner of the first one runs this code in round 21."""
+    write_study(folder, 'raise RuntimeError("not today")', code)
     return coebl(*RUN, *options, cwd=folder)
 
 
 def test_only_the_cell_that_kills_its_process_fails(tmp_path, coebl):
-    done = failing(coebl, tmp_path, "import os; os._exit(3)")
+    done = run_failing_learner(coebl, tmp_path, "import os; os._exit(3)")
     assert done.returncode == 1, done.stderr
     assert "1 cell run, 0 found" in done.stdout
     assert "1 cell failed: its process was killed" in done.stderr
 
 
 def test_a_learner_that_never_returns_to_python_does_not_block_the_cells_behind_it(tmp_path, coebl):
-    done = failing(coebl, tmp_path, "all(__import__('itertools').repeat(1))", "--cell-timeout", 5)
+    done = run_failing_learner(coebl, tmp_path, "all(__import__('itertools').repeat(1))", "--cell-timeout", 5)
     assert done.returncode == 1, done.stderr
     assert "1 cell run, 0 found" in done.stdout
     assert "1 cell failed: moody.py, policy, line 8: it took longer than 5 s; raise --cell-timeout" in done.stderr
@@ -73,7 +73,7 @@ def test_a_cell_that_is_late_is_interrupted():
 
 def test_an_error_that_cannot_travel_is_reported_with_its_line(tmp_path, coebl):
     code = "error = RuntimeError('odd\\nor'); error.lock = __import__('threading').Lock(); raise error"
-    done = failing(coebl, tmp_path, code)
+    done = run_failing_learner(coebl, tmp_path, code)
     assert "1 cell failed: moody.py, line 8: RuntimeError: odd or\n" in done.stderr
     assert done.stderr.count("odd") == 2  # at once, and with the number of cells at the end
     assert len(list((tmp_path / "results" / "failed").glob("*.txt"))) == 1
@@ -107,7 +107,7 @@ def test_learners_that_are_late_are_distinguished(tmp_path):
 
 
 def test_a_mistake_in_a_custom_learner_is_reported_before_the_work_and_leaves_earlier_results(tmp_path, coebl):
-    moody(tmp_path, "t > 20", "tt > 20", games=["rps", "diagonal:2"], match_ups="all-pairs")
+    write_study(tmp_path, "t > 20", "tt > 20", games=["rps", "diagonal:2"], match_ups="all-pairs")
     line = (
         "coebl: moody.py, line 7: NameError: name 'tt' is not defined (moody.py:Moody, in its first rounds); nothing "
         "was run. Fix the file.\n"
@@ -125,7 +125,9 @@ def test_a_mistake_in_a_custom_learner_is_reported_before_the_work_and_leaves_ea
 
 
 def test_a_learner_that_fails_in_some_games_only_is_run(tmp_path, coebl):
-    moody(tmp_path, "t > 20", "self.seat.actions == 3", learners=[], seeds_per_cell=1, games=["rps", "diagonal:2"])
+    write_study(
+        tmp_path, "t > 20", "self.seat.actions == 3", learners=[], seeds_per_cell=1, games=["rps", "diagonal:2"]
+    )
     done = coebl(*RUN, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     lines = done.stderr.splitlines()

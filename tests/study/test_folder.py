@@ -128,8 +128,8 @@ CALLS = {"eval", "exec"}
 NUMPY_FILES = {"np.load", "np.save", "numpy.load", "numpy.save"}
 
 
-def dangers(path: Path) -> list[str]:
-    """The imports of pickle and its like, calls of eval and exec, and calls of numpy.load that allow pickle."""
+def unsafe_calls(path: Path) -> list[str]:
+    """Return imports of pickle and similar modules, calls of eval and exec, and of numpy.load with pickles."""
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -143,8 +143,8 @@ def dangers(path: Path) -> list[str]:
 
 
 def test_nothing_unpickles_or_evaluates():
-    found = {str(path.relative_to(ROOT)): dangers(path) for path in ROOT.rglob("*.py")}
-    assert found.pop("testing/learner_kit.py") == ["pickle"]  # of a learner that it has just made
+    found = {str(path.relative_to(ROOT)): unsafe_calls(path) for path in ROOT.rglob("*.py")}
+    assert found.pop("testing/learner_kit.py") == ["pickle"]  # for a learner that it has just created
     assert found.pop("kernels/cache.py") == ["pickle"]  # in private folders only: tests/solver/test_compiling.py
     assert {path: names for path, names in found.items() if names} == {}
 
@@ -154,10 +154,10 @@ CODES += ["eval('1')", "exec(x)", "np.load(f)", "np.load(f, allow_pickle=True)"]
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_search_finds_every_danger(tmp_path, code):
+def test_every_unsafe_call_is_found(tmp_path, code):
     path = tmp_path / "code.py"
     path.write_text(code)
-    assert len(dangers(path)) == 1
+    assert len(unsafe_calls(path)) == 1
 
 
 KILLED_WHILE_RUNNING = """

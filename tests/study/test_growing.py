@@ -40,7 +40,7 @@ def measured(folder):
 
 
 def planned_and_run(text, folder):
-    """The seeds and metrics of the planned cells; a run that follows does exactly that."""
+    """Return the seeds and metrics of the planned cells, and check that a run does exactly these."""
     study = parse_study(text)
     plan = make_plan(study, Store.open(folder), dry=True)
     before = set(Store.open(folder).digests())
@@ -148,7 +148,7 @@ def test_a_changed_file_replaces_its_cells_of_any_seeds_and_metrics(tmp_path):
     assert runs_of(Results(tmp_path / "out"), "g.csv", "exp3", "exp3", "regret").seeds.tolist() == list(range(10))
 
 
-def test_a_failure_is_forgotten_when_its_seeds_are_cut_otherwise(tmp_path):
+def test_a_failure_is_forgotten_when_its_seeds_are_split_differently(tmp_path):
     store = Store.create(tmp_path, TEXT)
     study = parse_study(TEXT)
     for cell in study.cells[:2]:

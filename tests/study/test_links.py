@@ -49,7 +49,7 @@ def data(tmp_path):
 
 
 def contents(folder):
-    """All that is in a folder: names, kinds, contents and times."""
+    """The entries of a folder: names, kinds, contents and times."""
     return {
         str(path.relative_to(folder)): (
             os.readlink(path) if path.is_symlink() else path.is_file() and path.read_bytes(),

@@ -79,7 +79,7 @@ def test_a_signal_waits_until_a_process_is_started(monkeypatch, number):
 
 
 def test_a_hangup_while_the_tracker_starts_is_not_lost(monkeypatch):
-    """It used to be ignored for that moment, so that a run went on without its terminal."""
+    """The signal used to be ignored at that moment, so that a run continued without its terminal."""
     came = []
     monkeypatch.setattr("multiprocessing.resource_tracker.ensure_running", lambda: os.kill(os.getpid(), signal.SIGHUP))
     before = signal.signal(signal.SIGHUP, lambda number, _: came.append(number))

@@ -43,7 +43,7 @@ def test_the_time_left_is_in_proportion_to_the_work_left(now):
 def test_work_inside_a_cell_counts(now):
     shares = [0.0, 0.0]
     progress = Progress(1, [7.5, 2.5], shares, quiet=True)
-    assert str(progress) == "1 of 3 cells"  # nothing to go by yet
+    assert str(progress) == "1 of 3 cells"  # no estimate yet
     now[0], shares[1] = 4.0, 0.2
     assert str(progress) == "1 of 3 cells"
     now[0], shares[0] = 34.0, 1 / 3

@@ -147,7 +147,7 @@ def test_two_runs_do_not_do_the_same_work(here, coebl):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_to_all_processes_as_they_start_is_one_line(here, number, code):
     process = start(here, "--workers", "2")
-    wait_for(lambda: len(children_of(process.pid)) >= 3)  # the parent, what tracks its resources, and a worker
+    wait_for(lambda: len(children_of(process.pid)) >= 3)  # the parent, its resource tracker, and a worker
     os.killpg(process.pid, number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == code, errors

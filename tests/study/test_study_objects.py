@@ -49,7 +49,7 @@ def test_objects_and_specs_make_the_cells_that_a_file_makes():
     assert not any(cell.objects for cell in study.cells)
 
 
-def test_everyone_meets_everyone_by_default():
+def test_all_learners_meet_by_default():
     study = Study(games=["rps"], learners=["ucb", "exp3"], seeds=2)
     pairs = [("ucb", "ucb"), ("exp3", "exp3"), ("ucb", "exp3"), ("exp3", "ucb")]
     assert [match.players for match in study.matches()] == pairs
@@ -324,7 +324,7 @@ def test_a_mistake_names_the_argument_and_its_place(arguments, place, message):
         ({"games": [np.eye(2)]}, " Make a game of it: Game(payoff, name=...)."),
     ],
 )
-def test_a_value_that_is_nearly_an_object_is_rejected_with_the_repair(arguments, repair):
+def test_a_class_or_matrix_in_place_of_an_object_is_rejected_with_the_repair(arguments, repair):
     mistake, _ = mistake_in(arguments)
     assert mistake.endswith(repair)
 

@@ -37,7 +37,7 @@ def test_the_results_are_those_of_the_whole_standard_suite(files):
     assert summary["cells"] == pairs * len(summary["games"])
 
 
-def test_what_the_words_say_is_what_the_numbers_say(files):
+def test_the_text_agrees_with_the_numbers(files):
     informed, settled = files.ahead("informed bandit"), files.least("exploitability", CONTENDERS)
     assert (informed, settled) == ("strain", "kin")
     assert files.least("regret", ["informed bandit"]) == informed

@@ -44,7 +44,7 @@ def test_the_picture_has_every_mean_on_one_scale():
     assert (RESULTS / "figures" / "who-wins.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_the_picture_by_c_says_what_its_numbers_say():
+def test_the_picture_by_c_agrees_with_its_numbers():
     axes = draw_by_c(RESULTS).axes
     for ax in axes[1:4]:
         assert "least at c = 0.5: " in ax.get_title()

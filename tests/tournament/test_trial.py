@@ -282,8 +282,8 @@ def test_a_learner_in_a_file_is_put_through_the_test(coebl, tmp_path):
     assert '<h2 id="ranking-title">Test</h2>' in page
 
 
-def test_what_breaks_is_missing_and_the_aim_is_open(coebl, tmp_path):
-    late = FIRST_ACTION.replace("return self.moves", "return self.moves if t < 10 else 1 / 0")  # after the rehearsal
+def test_failed_cells_are_missing_and_the_aim_is_open(coebl, tmp_path):
+    late = FIRST_ACTION.replace("return self.moves", "return self.moves if t < 10 else 1 / 0")  # after the trial run
     (tmp_path / "mine.py").write_text(late)
     words = ["tournament", "--suite", str(TINY), "--learners", "mine.py:Mine", "--learners", "hedge", "--seeds", "3"]
     code, said, complaint = coebl(*words, "--out", "out")

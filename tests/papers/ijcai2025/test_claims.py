@@ -87,10 +87,10 @@ SPOILERS = [
     ("C2", {duel("exp3-ix", "rps"): -10}),
     ("C3", {alone("exp3", "rps"): 0.01 * ROUNDS}),
     ("C4", {alone("ucb", "rps"): 0.9}),
-    ("C4", {alone("coebl", "rps"): np.where(ROUNDS > 2800, 0.6, 0)}),  # near on average, but not in the end
+    ("C4", {alone("coebl", "rps"): np.where(ROUNDS > 2800, 0.6, 0)}),  # close on average, but not at the end
     ("C4", {alone("exp3", "rps"): 1 - ROUNDS / 3000}),
     ("C5", {alone("coebl", "diagonal:n=3"): 0.9 * np.sqrt(ROUNDS)}),
-    ("C5", {alone("coebl", "diagonal:n=7"): 0.05 * ROUNDS}),  # beneath the line, but straight
+    ("C5", {alone("coebl", "diagonal:n=7"): 0.05 * ROUNDS}),  # below the line, but linear
     ("C5", {alone("coebl", "diagonal:n=2"): np.where(ROUNDS < 1500, 0.5, 0.3) * np.sqrt(ROUNDS)}),  # above it, once
     ("C6", {alone("ucb", "diagonal:n=2"): 0.01}),
     ("C6", {alone("coebl", "diagonal:n=3"): 0.06}),
@@ -141,7 +141,7 @@ def test_is_undecided_in_noise(claim):
     assert verdict(claim, Synthetic(noise=1e7)).verdict == "not significant"
 
 
-def test_a_spoiler_of_one_variant_is_one_of_that_variant_only():
+def test_a_change_in_one_variant_refutes_the_claim_in_that_variant_only():
     changed = VARIANTS["as-released"].match("rps", "exp3", "coebl")
     verdicts = PAPER.judge(Synthetic({changed: -10}), "C2")
     assert {result.variant: result.verdict for result in verdicts} == {

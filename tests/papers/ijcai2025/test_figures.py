@@ -258,7 +258,7 @@ def test_the_figure_by_c_has_c_across(quick):
         np.testing.assert_allclose(ax.lines[0].get_ydata(), [np.mean(run) for run in runs])
 
 
-def test_what_is_not_there_is_left_out(quick):
+def test_missing_data_are_left_out(quick):
     without = Made(pairing for pairing in quick.pairings if pairing != ("diagonal:n=3", "exp3", "exp3"))
     assert panels(drawn("diagonal-self-play", without)) == [["n = 2", "n = 4"]] * 2
     assert panels(drawn("diagonal-head-to-head", without)) == [N234]
@@ -278,7 +278,7 @@ def test_mistakes_are_one_line(quick):
         drawn("rps-self-play", quick, measures="papper")
 
 
-def test_draw_writes_by_variant_with_twins(quick, tmp_path):
+def test_draw_writes_a_folder_per_variant_with_noise_free_copies(quick, tmp_path):
     names = ["rps-self-play", "by-c", "heat-map"]
     paths = draw(PAPER, quick, tmp_path, names, ["text", "as-released"], ["svg", "png"])
     stems = ["text/rps-self-play", "text/rps-self-play-noise-free", "text/by-c", "text/heat-map"]
@@ -300,12 +300,12 @@ def test_draw_takes_all_for_which_there_is_data(tmp_path):
 
 
 def test_workers_write_the_same_files(quick, tmp_path):
-    one, two = (
+    first, second = (
         draw(PAPER, quick, tmp_path / str(workers), ["rps-head-to-head"], ["text"], workers=workers)
         for workers in (1, 2)
     )
-    assert [path.name for path in one] == [path.name for path in two]
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+    assert [path.name for path in first] == [path.name for path in second]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_workers_write_the_same_files(quick, tmp_path):
         ({"names": ["by-c"]}, "there is no data for figure by-c .*"),
     ],
 )
-def test_draw_explains_itself(arguments, message, tmp_path):
+def test_draw_explains_what_is_missing(arguments, message, tmp_path):
     with pytest.raises(InputError, match=f"^{message}$"):
         draw(PAPER, Made(FIGURES["rps-head-to-head"].needs(TEXT)), tmp_path, **arguments)
     with pytest.raises(InputError, match="no data for figure rps-self-play"):
