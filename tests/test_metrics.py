@@ -154,6 +154,7 @@ def test_an_interval_is_cut_at_the_bounds():
     assert tv.within_bounds(0.1, 0.3) == (0.1, 0.3)
     assert regret.within_bounds(-7.0, 7.0) == (-7, 7)
     assert np.isnan(tv.within_bounds(np.nan, np.nan)).all()
+    assert metric_class("exploitability").within_bounds(0.5, 2.3, width=2) == (0.5, 2)  # at most the payoff range
 
 
 def test_kl_is_never_negative():

@@ -12,7 +12,7 @@ import pytest
 from coebl import Game, Learner, parse_game
 from coebl.core.errors import InputError
 from coebl.core.modules import load_file
-from coebl.games import DriftingGame
+from coebl.games import DriftingGame, TensorGame
 from coebl.games.noise import Gaussian
 from coebl.learners import Coebl, Exp3
 from coebl.learners.evolution import Mutation
@@ -85,6 +85,14 @@ def test_the_schedule_of_a_drifting_game_is_part_of_the_name_of_its_results():
     games = [DriftingGame(GAME, every, steps, seed) for every, steps, seed in schedules]
     studies = [Study(games=[game], learners=["exp3"], self_play=True, **SMALL) for game in games]
     assert len({study.cells[0].digest() for study in studies}) == 4
+
+
+def test_the_noise_between_players_is_part_of_the_name_of_results():
+    games = [TensorGame([GAME.payoff] * 2, noise_between=between) for between in ("independent", "common")]
+    studies = [
+        Study(games=[game], learners=["exp3"], self_play=True, **SMALL | {"metrics": ["payoff"]}) for game in games
+    ]
+    assert len({study.cells[0].digest() for study in studies}) == 2
 
 
 @pytest.mark.parametrize(
@@ -168,7 +176,7 @@ def test_a_class_of_a_script_runs_in_the_process_of_the_script(tmp_path):
 CHANGING = """
 from dataclasses import dataclass
 from coebl import Game, Learner
-from coebl.games import DriftingGame
+from coebl.games import DriftingGame, TensorGame
 from coebl.games.noise import Gaussian
 from coebl.learners import Coebl
 from coebl.learners.evolution import Mutation
