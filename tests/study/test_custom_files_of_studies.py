@@ -3,7 +3,7 @@
 import importlib
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -97,6 +97,21 @@ def test_workers_in_another_folder_find_the_files(tmp_path, monkeypatch):
     with ProcessPoolExecutor(1, initializer=os.chdir, initargs=(tmp_path / "elsewhere",)) as executor:
         outcome = run(study, tmp_path / "out", executor=executor, quiet=True)
     assert (outcome.finished, outcome.causes) == (1, {})
+
+
+def test_a_cell_of_a_file_that_changes_while_it_runs_is_not_stored(tmp_path):
+    path = written(tmp_path / "a", "table")
+
+    class Late(ThreadPoolExecutor):
+        def submit(self, *task):
+            (path.parent / "g.csv").write_text("1,0\n0,3\n")
+            return super().submit(*task)
+
+    with Late(1) as executor:
+        outcome = run(read_study(path), tmp_path / "out", executor=executor, quiet=True)
+    reason = "a file that it names changed while it ran, or differs on the worker; run again."
+    assert (outcome.finished, outcome.causes) == (0, {reason: 1})
+    assert Store.open(tmp_path / "out").digests() == []
 
 
 # Metrics
