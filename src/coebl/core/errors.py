@@ -88,7 +88,7 @@ def check_integer(argument: str, value: Any, low: int, high: int | None = None) 
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """Suggest the known word nearest to this one; return "." if none is close, or if it is no word.
+    """Suggest the known word nearest to this one; return "." if none is close.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])
     ": did you mean 'exp3-ix'?"
