@@ -163,7 +163,7 @@ def test_a_claim_is_drawn_with_its_thresholds(answer):
     assert not_run == "One check was not run", "without an empty chart"
 
 
-def test_the_address_stores_the_choices(answer, driver):
+def test_the_address_stores_the_choices_and_can_be_copied(answer, driver):
     answer.choose("#family", "Diagonal")
     answer.choose("#opponent", "against COEBL, c = 2")
     answer.preset(1)
@@ -182,6 +182,10 @@ def test_the_address_stores_the_choices(answer, driver):
     assert [one.text for one in pressed] == ["plain"]
     answer.click("nav a[href='#settings']")
     answer.wait("return location.hash.includes('game=diagonal')")
+    answer.script("window.copied = []; navigator.clipboard.writeText = async (text) => { copied.push(text); };")
+    answer.click("#copy-link")
+    answer.click("#copy-citation")
+    assert answer.script("return copied") == [driver.current_url, "@misc{demo}"]
 
 
 def test_an_address_opens_a_claim(driver, path):
@@ -242,16 +246,6 @@ def test_a_saved_picture_has_its_title_and_colours(answer):
     assert answer.script("return keptName").endswith(".png")
     assert answer.script("return [kept.at(-1).type, kept.at(-1).size > 5000]") == ["image/png", True]
     answer.script("localStorage.clear()")
-
-
-def test_the_link_can_be_copied(answer):
-    answer.script("window.copied = []; navigator.clipboard.writeText = async (text) => { copied.push(text); };")
-    answer.choose("#family", "Diagonal")
-    answer.click("#copy-link")
-    answer.click("#copy-citation")
-    link, citation = answer.script("return copied")
-    assert "game=diagonal" in link
-    assert citation == "@misc{demo}"
 
 
 def test_controls_can_be_touched(driver, path):

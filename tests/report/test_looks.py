@@ -45,16 +45,6 @@ def test_chosen_options_fit_their_controls(driver, small, width):
         assert text <= room + 1, name
 
 
-def test_every_tick_has_its_label(page):
-    for figure in ("growth", "distance"):
-        page.rows(figure, "curves")
-        hidden = page.script(
-            f"return [...document.querySelectorAll('#{figure}-chart .role-axis-label text')]"
-            ".filter(one => getComputedStyle(one).opacity === '0').length"
-        )
-        assert hidden == 0
-
-
 def test_links_are_in_the_order_of_the_sections(driver, tmp_path, source, small):
     plain = make_page(source, tmp_path / "page.html", title="Plain")
     for path in (small, plain):

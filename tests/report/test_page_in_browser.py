@@ -10,7 +10,7 @@ from coebl.evidence.statistics import mean_interval
 from report.browser import MadeUp, check_lines, gaps, mouse, name_of, plot_area, selves
 
 
-def test_it_opens_with_both_figures_drawn(page, source):
+def test_it_opens_with_both_figures_drawn_and_described(page, source):
     check_lines(page, source, "growth", "rps", selves("coebl:c=2", "ucb", "exp3"), "absolute_pseudo_regret")
     check_lines(page, source, "distance", "rps", selves("coebl:c=2", "ucb", "exp3"), "tv")
     # Three lines and three bands; the first figure has the reference line too.
@@ -19,6 +19,21 @@ def test_it_opens_with_both_figures_drawn(page, source):
         assert len(page.all(f"#{figure}-chart .mark-area path[d]")) >= 3
     assert {"Absolute pseudo-regret", "round"} <= set(page.strings("growth")), "both axes have titles"
     assert "95 % interval of the mean over 5 seeds" in page.text("#growth-caption")
+    for figure in ("growth", "distance"):
+        hidden = page.script(
+            f"return [...document.querySelectorAll('#{figure}-chart .role-axis-label text')]"
+            ".filter(one => getComputedStyle(one).opacity === '0').length"
+        )
+        assert hidden == 0, "every tick has its label"
+    ends = {
+        name: source.runs("rps", spec, spec, "absolute_pseudo_regret").values[-1].mean()
+        for spec, name in (("coebl:c=2", "COEBL, c = 2"), ("ucb", "UCB"), ("exp3", "Exp3"))
+    }
+    label = page.find("#growth-chart").get_attribute("aria-label").replace("\u00a0", " ")
+    assert f"{min(ends, key=ends.get)} lowest (" in label
+    assert f"{max(ends, key=ends.get)} highest (" in label
+    assert "at round 300" in label
+    assert page.find("#growth-chart").get_attribute("tabindex") == "0"
 
 
 def test_a_distant_chart_is_drawn_when_it_comes_near(page):
@@ -38,7 +53,7 @@ def test_a_distant_chart_is_drawn_when_it_comes_near(page):
         page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
 
 
-def test_the_band_is_the_interval(page, source):
+def test_bands_and_the_list_of_lines_have_the_intervals(page, source):
     rows = [row for row in page.rows("growth", "curves") if row["learner"] == "UCB"]
     values = source.runs("rps", "ucb", "ucb", "absolute_pseudo_regret").values
     intervals = [mean_interval(samples) for samples in values]
@@ -48,6 +63,12 @@ def test_the_band_is_the_interval(page, source):
         assert row["low"] == pytest.approx(max(0, one.low), abs=within), "no run is below 0"
     assert any(one.low < 0 for one in intervals)
     assert "No run is below 0, so bands are cut off there." in page.text("#growth-caption")
+    row = page.box("ucb").find_element("xpath", "ancestor::tr")
+    for place, metric in enumerate(("absolute_pseudo_regret", "tv")):
+        interval = mean_interval(source.runs("rps", "ucb", "ucb", metric).values[-1])
+        mean, half = map(float, row.find_elements("css selector", "td")[place].text.replace("−", "-").split(" ± "))
+        assert mean == pytest.approx(interval.mean, abs=0.06 * interval.sd)
+        assert half == pytest.approx(interval.high - interval.mean, rel=0.06)
 
 
 def test_the_reference_line_is_for_self_play_regret(page):
@@ -114,15 +135,6 @@ def test_check_boxes_turn_lines_on_and_off(page, source):
     assert len(page.traces()) == 6
     page.click("#reset-lines")
     assert len(page.traces()) == 3
-
-
-def test_the_list_of_lines_has_the_last_values(page, source):
-    row = page.box("ucb").find_element("xpath", "ancestor::tr")
-    for place, metric in enumerate(("absolute_pseudo_regret", "tv")):
-        interval = mean_interval(source.runs("rps", "ucb", "ucb", metric).values[-1])
-        mean, half = map(float, row.find_elements("css selector", "td")[place].text.replace("−", "-").split(" ± "))
-        assert mean == pytest.approx(interval.mean, abs=0.06 * interval.sd)
-        assert half == pytest.approx(interval.high - interval.mean, rel=0.06)
 
 
 def test_presets_and_opponents(page):
@@ -224,19 +236,6 @@ def test_values_are_read_below_the_chart_by_pointer_and_keys(page, source):
     check(page.text("#growth-readout"), 300)
     page.find("#growth-chart").send_keys(Keys.ARROW_LEFT)
     assert page.text("#growth-readout").startswith("Round 290:")
-
-
-def test_a_chart_has_a_description_for_screen_readers(page, source):
-    page.settle()
-    ends = {
-        name: source.runs("rps", spec, spec, "absolute_pseudo_regret").values[-1].mean()
-        for spec, name in (("coebl:c=2", "COEBL, c = 2"), ("ucb", "UCB"), ("exp3", "Exp3"))
-    }
-    label = page.find("#growth-chart").get_attribute("aria-label").replace("\u00a0", " ")
-    assert f"{min(ends, key=ends.get)} lowest (" in label
-    assert f"{max(ends, key=ends.get)} highest (" in label
-    assert "at round 300" in label
-    assert page.find("#growth-chart").get_attribute("tabindex") == "0"
 
 
 def test_rounds_by_logarithm_have_a_log_axis(opened):
