@@ -1,5 +1,6 @@
 """The page besides its curves: verdicts, settings, noises, missing data."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -48,19 +49,28 @@ def test_a_folder_shows_what_it_stores(tmp_path, monkeypatch):
     cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
     store.save(cell, cell.run())
     store.record_failure(Cell("rps", ("exp3", "uniform"), 20, (0,)), "Traceback\nValueError: <no>")
+    for number in (1, 2):
+        store.log.add(number, 100.0, workers=number, command="coebl run <my>.toml", interrupted=number == 1)
+    store.log.add(1, 3400.0)
     results = Results(tmp_path / "study")
-    text = make_page(results, tmp_path / "page.html", title="From a folder", command="coebl run").read_text()
+    text = make_page(results, tmp_path / "page.html", title="From a folder", command="coebl run study.toml").read_text()
     seen = " ".join(" ".join(Elements(text).strings).split())
     for part in (
         'name = "<demo>" # & so on',
         "ValueError: <no>",
-        "coebl run",
+        "Wall time 1 h in 3 runs, of which 1 was interrupted; 1 and 2 processes",
+        "Command coebl run study.toml Also run by coebl run <my>.toml",
         "numpy",
         "made on two kinds of processors",
         "Rounds 20 Seeds 3 Noise gaussian Metrics Regret Created",
         "summed over 1 cell",
     ):
         assert part in seen, part
+    assert seen.count("coebl run <my>.toml") == 1
+    alone = " ".join(Elements(make_page(results, tmp_path / "page.html", title="Alone").read_text()).strings)
+    assert "Also run by" not in alone
+    assert "Run by coebl run <my>.toml" in " ".join(alone.split())
+    assert not re.search("Wall time|run by", page_text(tmp_path), re.IGNORECASE)
     [game] = embedded(text, "data")["games"]
     assert (game["name"], game["noise"]) == ("matching-pennies", ""), "a single noise is not named"
     rounds, means, _, seeds = curves(text)["matching-pennies", "exp3", "uniform", "regret"]
@@ -167,26 +177,6 @@ def test_a_claim_shows_the_decisive_check_and_other_metrics(tmp_path):
         "metric": "tv",
         "verdict": "not testable",
     }
-
-
-def test_the_runs_of_a_study_are_reported(tmp_path):
-    results = store_of(tmp_path / "study", [Cell("rps", ("exp3", "uniform"), 20, (0, 1))])
-    for number in (1, 2):
-        results.store.log.add(number, 100.0, workers=number, command="coebl run <my>.toml", interrupted=number == 1)
-    results.store.log.add(1, 3400.0)
-    text = make_page(results, tmp_path / "page.html", title="Runs", command="coebl run study.toml").read_text()
-    seen = " ".join("".join(Elements(text).strings).split())
-    assert "Wall time1 h in 3 runs, of which 1 was interrupted; 1 and 2 processes" in seen
-    assert seen.count("coebl run <my>.toml") == 1
-    assert "Commandcoebl run study.toml" in seen
-    without = page_text(tmp_path)
-    assert "Wall time" not in without
-    assert "run by" not in without.lower()
-    alone = " ".join(
-        "".join(Elements(make_page(results, tmp_path / "page.html", title="Runs").read_text()).strings).split()
-    )
-    assert "Also run by" not in alone
-    assert "Run bycoebl run <my>.toml" in alone
 
 
 def test_a_group_of_learners_may_have_a_file_whose_name_is_like_a_match():
