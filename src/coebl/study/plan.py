@@ -24,7 +24,7 @@ from coebl.study.studies import Study
 
 _Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `_key_of`
 _MetricKey = tuple[str, str | None]  # a metric, and the checksum of its file, if it has one
-_Seeds = dict[_MetricKey, set[int]]  # the seeds of which each metric is measured
+_Seeds = dict[tuple[_MetricKey, ...], set[int]]  # the seeds of a match for which these metrics are measured
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,11 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     if kept or failures:
         asked = _seeds_of(descriptions)
         left_alone = sum(
-            all(asked[_key_of(other)][metric].isdisjoint(other.seeds) for metric in _metrics(other)) for other in kept
+            all(
+                seeds.isdisjoint(other.seeds) or {*metrics}.isdisjoint(_metrics(other))
+                for metrics, seeds in asked[_key_of(other)].items()
+            )
+            for other in kept
         )
         _forget_failures(study, store, failures, {cell.digest() for cell in todo}, asked)
     moved = "to be moved" if dry else "moved"
@@ -130,10 +134,10 @@ def _lacking(cell: Cell, description: Description, held: _Seeds) -> list[Cell]:
     metrics = dict(zip(_metrics(description), cell.metrics, strict=True))
     seeds: dict[tuple[str, ...], list[int]] = {}  # by the metrics that they lack
     for seed in cell.seeds:
-        if lacking := tuple(name for metric, name in metrics.items() if seed not in held[metric]):
+        has = {metric for measured, of_seeds in held.items() if seed in of_seeds for metric in measured}
+        if lacking := tuple(name for metric, name in metrics.items() if metric not in has):
             seeds.setdefault(lacking, []).append(seed)
-    for metric in metrics:
-        held[metric].update(cell.seeds)
+    held[tuple(metrics)].update(cell.seeds)
     return [replace(cell, seeds=tuple(of_seeds), metrics=lacking) for lacking, of_seeds in seeds.items()]
 
 
@@ -151,17 +155,15 @@ def _length(description: Description) -> _Key:
     return description.rounds, description.record, description.until
 
 
-def _metrics(description: Description) -> list[_MetricKey]:
-    return [(metric, description.files.get(split_spec(metric).file)) for metric in description.metrics]
+def _metrics(description: Description) -> tuple[_MetricKey, ...]:
+    return tuple((metric, description.files.get(split_spec(metric).file)) for metric in description.metrics)
 
 
 def _seeds_of(descriptions: Iterable[Description]) -> dict[_Key, _Seeds]:
-    """Return the seeds of which each metric is measured, by the match played."""
+    """Return the seeds for which metrics are measured, by the match played."""
     seeds: dict[_Key, _Seeds] = defaultdict(lambda: defaultdict(set))
     for description in descriptions:
-        of_match = seeds[_key_of(description)]
-        for metric in _metrics(description):
-            of_match[metric].update(description.seeds)
+        seeds[_key_of(description)][_metrics(description)].update(description.seeds)
     return seeds
 
 
