@@ -189,15 +189,6 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("kind", FOREIGN)
-def test_foreign_files_are_set_aside(store, kind, tmp_path, monkeypatch):
-    monkeypatch.setenv("COEBL_TEST_BOMB", str(tmp_path / "bomb"))
-    path, _ = saved(store, CELL, OTHER)
-    FOREIGN[kind](path, parquet.read_table(path))
-    check_set_aside(store, path)
-    assert not (tmp_path / "bomb").exists()
-
-
 def test_a_folder_named_like_a_cell_is_set_aside(store):
     saved(store, OTHER)
     (store.path(CELL.digest()) / "inside").mkdir(parents=True)
@@ -393,14 +384,19 @@ def test_only_partial_files_of_the_store_are_removed(store):
     assert [path.exists() for path in (*theirs, *ours)] == [True, True, False, False]
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_metadata_is_one_line(store, kind):
+@pytest.mark.parametrize("kind", [*FOREIGN, *HOSTILE])
+def test_foreign_files_and_hostile_metadata_are_one_line_and_set_aside(store, kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("COEBL_TEST_BOMB", str(tmp_path / "bomb"))
     path, _ = saved(store, CELL, OTHER)
-    rewrite(path, HOSTILE[kind])
+    if kind in FOREIGN:
+        FOREIGN[kind](path, parquet.read_table(path))
+    else:
+        rewrite(path, HOSTILE[kind])
     with pytest.raises(DamagedFileError) as caught:
         store.record(CELL.digest())
     assert path.name in one_line(caught.value)
     check_set_aside(store, path)
+    assert not (tmp_path / "bomb").exists()
 
 
 def test_metadata_above_the_limit_is_not_parsed(store, monkeypatch):
