@@ -179,7 +179,7 @@ class EntropicSolver:
             change = (tried.log_sum - point.log_sum) - ratio * (tried.z - z).sum(axis=-1)
             promised = (gradient * (tried.z - z)).sum(axis=-1)  # negative
             good = ~moved & (change <= 1e-4 * promised + rounding) & (promised < 0)
-            best = _choose(good, tried, best)
+            best = tried if good.all() else _choose(good, tried, best)
             moved = moved | good
             if moved.all():
                 break
