@@ -1,5 +1,6 @@
 """Sweeps: a metric by the number in which settings differ, with the default and the best value."""
 
+import itertools
 import statistics
 
 import numpy as np
@@ -48,6 +49,20 @@ def test_every_sweep_has_a_panel_per_game_and_a_line_per_opponent():
         assert "best self-play: c = " in ax.get_title()
         own, _, other, _ = ax.lines
         assert [own.get_color(), other.get_color()] == [learner_style(spec)["color"] for spec in ("coebl", "exp3")]
+
+
+def test_long_names_of_opponents_are_not_cut_off_and_do_not_overlap():
+    opponents = [f"{'long/' * 12}opponents.py:{name}" for name in ("Mine", "Yours", "Theirs")]
+    matches = [
+        (game, spec, other) for game in (GAME, "rps", "biased-rps") for spec in RATES.values() for other in opponents
+    ]
+    figure = plots.plot_sweeps(Made(*matches), "tv", matches)
+    [legend] = figure.legends
+    boxes = [legend.get_window_extent(), *(ax.title.get_window_extent() for ax in figure.axes)]
+    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+    titles = boxes[1:]
+    assert all(left.x1 <= right.x0 for left, right in itertools.pairwise(titles))
+    assert max(title.y1 for title in titles) <= boxes[0].y0
 
 
 def test_a_default_that_was_not_run_is_named_beside_the_parameter():

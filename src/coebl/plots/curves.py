@@ -34,7 +34,7 @@ from coebl.naming import (
     metric_label,
 )
 from coebl.plots.hitting import plot_ecdf
-from coebl.plots.style import BAND, REFERENCE, canvas, check_some, drawable, legend_entries, panels
+from coebl.plots.style import BAND, REFERENCE, add_legend, canvas, check_some, drawable, legend_entries, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,6 @@ POINTS = 300  # points of a curve; more cannot be seen, and would make large fil
 _MARK = "*"  # after the titles of learners that see more than bandits do
 _TITLE = 26  # characters per line of a panel's title
 _HEIGHT = 1.75  # of a panel, in inches
-_MARGIN = 0.1  # around the legend, in inches
 
 
 Data: TypeAlias = "pl.DataFrame | Results"
@@ -296,18 +295,11 @@ def _labels(pairs: Sequence[tuple[str, ...]], known: Known, short: bool = False)
 
 
 def _add_common_legend(figure: Figure, note: str) -> None:
-    """Add one legend for all panels, below them, in as many columns as fit; the figure grows to make room."""
+    """Add one legend for all panels, below them: the lines, their bands, and notes."""
     entries = legend_entries(figure.axes)
     bands = {label: handle for label, handle in entries.items() if label.startswith(_BAND_LABEL)}
     lines = {label: handle for label, handle in entries.items() if label not in bands}
     marked = f"{_MARK} sees more than a bandit does, for reference" if any(_MARK in label for label in lines) else ""
     empty = require("matplotlib.lines").Line2D([], [], linestyle="none")
     shown = lines | bands | dict.fromkeys(filter(None, (marked, note)), empty)
-    for columns in range(min(len(shown), 6), 0, -1):
-        legend = figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns)
-        box = legend.get_window_extent()
-        width, height = box.width / figure.dpi + 2 * _MARGIN, box.height / figure.dpi
-        if width <= figure.get_figwidth() or columns == 1:
-            break
-        legend.remove()
-    figure.set_size_inches(max(width, figure.get_figwidth()), figure.get_figheight() + height + _MARGIN)
+    add_legend(figure, shown, "outside lower center", most=6)

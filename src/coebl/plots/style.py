@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,6 +28,7 @@ BAND = 0.18  # opacity
 FOR, AGAINST = "#0072B2", "#C05000"  # blue: above 0, ahead, reached; orange: below 0, behind, missed; as on the page
 _ENDS = ("#7F3300", AGAINST, "#F2AB7A", "#F7F7F7", "#86BCE0", FOR, "#003F66")
 _LONGEST = 200  # characters of a name
+_MARGIN = 0.1  # around a legend, in inches
 
 FORMATS = ("pdf", "svg", "png")
 """The formats in which figures can be written."""
@@ -138,6 +139,23 @@ def legend_entries(axes: Iterable[Axes]) -> dict[str, Artist]:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     return entries
+
+
+def add_legend(
+    figure: Figure,
+    entries: Mapping[str, Artist],
+    place: Literal["outside lower center", "outside upper center"],
+    most: int,
+) -> None:
+    """Add one legend for all panels, in as many columns as fit; the figure grows to make room."""
+    for columns in range(min(len(entries), most), 0, -1):
+        legend = figure.legend(entries.values(), entries.keys(), loc=place, ncols=columns)
+        box = legend.get_window_extent()
+        width, height = box.width / figure.dpi + 2 * _MARGIN, box.height / figure.dpi
+        if width <= figure.get_figwidth() or columns == 1:
+            break
+        legend.remove()
+    figure.set_size_inches(max(width, figure.get_figwidth()), figure.get_figheight() + height + _MARGIN)
 
 
 def check_some(argument: str, given: Collection[Any]) -> None:

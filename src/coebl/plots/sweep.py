@@ -11,7 +11,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
-from coebl.core.text import number_text, with_minus
+from coebl.core.text import number_text, one_line, with_minus
 from coebl.evidence.statistics import Band
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
@@ -32,7 +32,7 @@ from coebl.naming import (
     metric_words,
 )
 from coebl.plots.curves import MOST_PANELS, Data, read_curve
-from coebl.plots.style import NOTE, canvas, check_some, drawable, legend_entries, panels
+from coebl.plots.style import NOTE, add_legend, canvas, check_some, drawable, legend_entries, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 LAST = 100  # rounds over which metrics that are not cumulative are averaged
 _MOST = len(PALETTE)  # lines of a panel
+_MOST_BEST = 3  # of these, the lines whose best value is in the title
+_TITLE = 47  # characters of a line of the title in which that value is
 
 
 class Best(NamedTuple):
@@ -167,7 +169,7 @@ def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noi
     left_out, shown = len(shown[MOST_PANELS:]), shown[:MOST_PANELS]
     titles = learner_titles({spec for match in present for spec in match[1:]}, known)
     words = metric_words(metric, known)
-    with panels(len(shown), height=2.1, margin=0.9) as (figure, axes):
+    with panels(len(shown), height=2.1, margin=0.6) as (figure, axes):
         for ax, (sweep, game, lines) in zip(axes, shown, strict=True):
             first, *_ = sweep.values
             others = [opponents[0] for opponents in lines if opponents]
@@ -180,17 +182,24 @@ def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noi
                 found.append((label, plot_sweep(data, metric, points, ax, style, label, noise, known)))
             name = drawable(learner_words(first, known).title or sweep.learner)
             heading = textwrap.fill(f"{drawable(game_title(game))}, {name}", 34)
-            best = [f"best {label}: {sweep.parameter} = {one}" for label, one in found[:3]] if words.better else []
+            named = found[: _MOST_BEST * bool(words.better)]
+            best = [_in_title(label, f"{sweep.parameter} = {value}") for label, value in named]
             ax.set_title("\n".join([heading, *best]), fontsize="small")
             ax.set_xlabel(f"{sweep.parameter} of {name}{_missing_default(sweep)}")
-        entries = legend_entries(figure.axes)
-        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(4, len(entries)))
+        add_legend(figure, legend_entries(figure.axes), "outside upper center", most=4)
         note = f"; {left_out} more panels are not shown" if left_out else ""
         when = "last round" if words.cumulative else f"mean over the last {LAST} rounds"
         ring = "; ring: the best value" if words.better else ""
         caption = f"{when}; bars: 95 % intervals of the mean{ring}{note}"
         figure.supxlabel(textwrap.fill(caption, int(14 * figure.get_figwidth())), color=NOTE, fontsize=8)
     return figure
+
+
+def _in_title(label: str, value: str) -> str:
+    """Return the best value of a line, on a second line if the first is full."""
+    start = f"best {one_line(label, _TITLE - 9)}:"
+    space = " " if len(start) + len(value) < _TITLE else "\n"
+    return f"{start}{space}{value}"
 
 
 def _missing_default(sweep: Sweep) -> str:
