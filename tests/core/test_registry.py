@@ -86,6 +86,11 @@ def test_classes_of_one_file_share_a_module_which_is_read_again_if_it_changes(tm
     ("content", "name", "message"),
     [
         (TWO_CLASSES, "Tow", r"mine\.py has no shape 'Tow': did you mean 'Two'\? It has: One, Two\.$"),
+        (
+            TWO_CLASSES.replace("rate: float", "rate"),
+            "One:rate=2",
+            r"One has no parameter 'rate': the class sets it without a type. Write one, such as rate: float",
+        ),
         ("x = 1\ny = x +", "One", r"mine\.py, line 2: SyntaxError: .*; fix the file"),
         ("x = 1\nraise ValueError('no')", "One", r"mine\.py, line 2: ValueError: no; fix the file"),
         (

@@ -199,6 +199,8 @@ class Entry(Generic[T]):
                     arguments[last] += f",{part}"
                     continue
                 hint = nearest(key, self._by_name)
+                if is_users(self.factory) and key in vars(self.factory):
+                    hint = f": the class sets it without a type. Write one, such as {key}: float = 1.0."
                 raise InputError(f"{self.name} has no parameter {key!r}{hint} Accepted: {self._accepted}")
             if key in arguments:
                 raise InputError(f"{self.name}: {key} is given twice; give it once.")
