@@ -72,6 +72,12 @@ def leaks_between_runs(self, t):
     return 0.999 * policy + 0.001 * policy.mean(axis=0)
 
 
+def leaks_to_late_runs(self, t):
+    policy = Sound.policy(self, t)
+    policy[2:] = policy[:1:-1].copy()
+    return policy
+
+
 def draws_from_the_global_state(self, t):
     weights = np.random.random((self.seat.runs, self.seat.actions))  # noqa: NPY002
     self.played = weights / weights.sum(axis=1, keepdims=True)
@@ -151,6 +157,7 @@ def test_a_custom_class_passes():
     ("learner", "point", "remedy"),
     [
         (faulty("leaks", policy=leaks_between_runs), "a run does not depend on its batch", "never over runs"),
+        (faulty("late", policy=leaks_to_late_runs), "a run does not depend on its batch", "a batch of another order"),
         (DividesByItsNewestPolicy, "plays on if outcomes are late", "take seen.probability"),
         (UsesGlobalState, "leaves the global random state alone", "draw from seat.random"),
         (

@@ -151,12 +151,12 @@ def _shapes(learner: Learner, seat: int) -> None:
 def _batch(learner: Learner) -> None:
     _global_state(learner)
     for seat, place, game in _seatings(learner, 60):
-        together, alone = (_play(learner, game, seat, 60, seeds) for seeds in (_SEEDS, [7]))
-        differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
-        if len(differing):
+        together, backwards, alone = (_play(learner, game, seat, 60, seeds) for seeds in (_SEEDS, _SEEDS[::-1], [7]))
+        same = (together == backwards[:, ::-1]).all(axis=(1, 2)) & (together[:, 1] == alone[:, 0]).all(axis=1)
+        if not same.all():
             raise ContractError(
-                f"{place}: seed 7 alone and in a batch of five differ from round {differing[0] + 1} on; sum over the "
-                "last axis, never over runs, and with seat.einsum, not @"
+                f"{place}: a seed alone, in a batch of five and in a batch of another order differs from round "
+                f"{same.argmin() + 1} on; sum over the last axis, never over runs, and with seat.einsum, not @"
             )
 
 
