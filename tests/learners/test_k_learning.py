@@ -61,6 +61,18 @@ def test_no_feasible_point_is_below_the_certified_bound(scale):
             assert objective(ys[run], taus[run], mean[run], variance[run]) >= least
 
 
+def test_the_length_of_a_step_is_chosen_for_each_run():
+    """With means of 1000, many steps are halved, and with means of 1 hardly any."""
+    random = np.random.default_rng(5)
+    size = np.tile([1.0, 1000.0], 20)[:, None, None]
+    mean, variance = size * random.uniform(-1, 1, (40, 4, 3)), random.uniform(0.01, 1, (40, 4, 3))
+    together = EntropicSolver(seat_of((4, 3), 40))(mean, variance)
+    for run in range(40):
+        alone = EntropicSolver(seat_of((4, 3), 1))(mean[run, None], variance[run, None])
+        for part in ("strategy", "value", "gap"):
+            np.testing.assert_array_equal(getattr(together, part)[run], getattr(alone, part)[0])
+
+
 def test_regret_stays_below_the_bayes_bound():
     """200 games from the prior, a run of each, against a best response: the mean plus 4 standard errors.
 

@@ -55,9 +55,9 @@ def listed(items: Iterable[object], most: int = 8) -> str:
     >>> listed(["ucb", "exp3"]), listed(range(5), most=3), listed([])
     ('ucb, exp3', '0, 1, 2 and 2 more', 'none')
     """
-    texts = [str(item) for item in items]
-    shown = ", ".join(texts[:most])
-    return f"{shown} and {len(texts) - most} more" if len(texts) > most else shown or "none"
+    words = [str(item) for item in items]
+    shown = ", ".join(words[:most])
+    return f"{shown} and {len(words) - most} more" if len(words) > most else shown or "none"
 
 
 def natural(text: str) -> tuple[Any, ...]:

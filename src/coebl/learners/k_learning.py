@@ -173,18 +173,17 @@ class EntropicSolver:
         direction = self._newton(point, variance, gradient, free)
         rounding = 1e-15 * (1 + np.abs(point.log_sum))  # in the change, which is even smaller near the minimum
         length = 0 * ratio + 1.0  # (runs,)
-        best, moved = point, length < 0
+        moved = length < 0
         for _ in range(_MOST_HALVINGS):
             tried = self._evaluate(np.maximum(z + length[:, None] * direction, 0), mean, variance)
             change = (tried.log_sum - point.log_sum) - ratio * (tried.z - z).sum(axis=-1)
             promised = (gradient * (tried.z - z)).sum(axis=-1)  # negative
             good = ~moved & (change <= 1e-4 * promised + rounding) & (promised < 0)
-            best = tried if good.all() else _choose(good, tried, best)
             moved = moved | good
             if moved.all():
-                break
-            length = np.where(moved, length, 0.5 * length)
-        return best, moved
+                return tried, moved
+            length = np.where(moved, length, 0.5 * length)  # a run that has moved is tried at the same point again
+        return _choose(moved, tried, point), moved
 
     def _newton(self, point: _Point, variance: Floats, gradient: Floats, free: Booleans) -> Floats:
         """Return Newton's direction in the free variables, scaled steepest descent in the others: (runs, k)."""
