@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from coebl.core.errors import InputError
 from coebl.core.frames import pl
 from coebl.core.text import number_text
 from coebl.engine.match import MatchName
+from coebl.evidence.pairwise import pooled
 from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, share_interval, t_quantile, tail_p_values
 
 if TYPE_CHECKING:
@@ -99,36 +100,44 @@ class Reader:
         self._present = set(results.matches())
         self._frame, self._runs = cache(self._read_frame), cache(self._read_runs)
 
-    def read(self, samples: Sequence[Sample], metric: str) -> Floats | list[Missing]:
-        """Return the samples at the seeds that they share, sorted, (samples, seeds); or the missing data."""
-        by_seed: dict[Sample, dict[int, float]] = {}
-        missing: list[Missing] = []
-        for part in (part for sample in samples for part in sample.parts):
-            if part.pairing not in self._present:
-                missing.append(Missing(part.pairing, ""))
-                continue
-            try:
-                by_seed[part] = self._numbers(part, metric)
-            except InputError as error:
-                missing.append(Missing(part.pairing, f"{part}: {str(error).rstrip('.')}"))
-        if missing:
-            return missing
-        shared = sorted(set.intersection(*map(set, by_seed.values())))
-        if len(shared) < 2:
-            return [Missing(samples[0].pairing, f"{samples[0]}: fewer than two seeds")]
-        numbers = {part: np.array([of_seed[seed] for seed in shared]) for part, of_seed in by_seed.items()}
-        rows = ([numbers[part] for part in sample.parts] for sample in samples)
-        return np.array([row[0] if len(row) == 1 else (row[0] - row[1]) / 2 for row in rows])
+    def read(self, checks: Sequence[Check], metric: str) -> list[Floats | list[Missing]]:
+        """Return the samples of each check, (samples, seeds), at the seeds that they share; or the missing data."""
+        parts: list[tuple[int, int, int, list[int], list[float]]] = []
+        missing: list[list[Missing]] = [[] for _ in checks]
+        for number, check in enumerate(checks):
+            for place, sample in enumerate(check.samples):
+                for seat, part in enumerate(sample.parts):
+                    if part.pairing not in self._present:
+                        missing[number].append(Missing(part.pairing, ""))
+                        continue
+                    try:
+                        seeds, values = self._numbers(part, metric)
+                        parts.append((number, place, seat, seeds.tolist(), (-values if seat else values).tolist()))
+                    except InputError as error:
+                        missing[number].append(Missing(part.pairing, f"{part}: {str(error).rstrip('.')}"))
+        labels: dict[str, Any] = {"check": pl.Int64, "sample": pl.Int64, "seat": pl.Int64}
+        lists: dict[str, Any] = {"seed": pl.List(pl.Int64), "value": pl.List(pl.Float64)}
+        table = pl.DataFrame(parts, labels | lists, orient="row").explode(*lists)
+        shared = table.join(pooled(table, ["check"], ["sample", "seat"]), on=["check", "seed"], how="semi")
+        means = pooled(shared, ["check", "sample"], ["seat"]).sort("sample", "seed")
+        numbers = dict(means.group_by("check").agg("value").iter_rows())
+        for number, check in enumerate(checks):
+            if not missing[number] and len(numbers.get(number, ())) < 2 * len(check.samples):
+                missing[number].append(Missing(check.samples[0].pairing, f"{check.samples[0]}: fewer than two seeds"))
+        return [
+            lack or np.reshape(numbers[number], (len(check.samples), -1))
+            for number, (check, lack) in enumerate(zip(checks, missing, strict=True))
+        ]
 
-    def _numbers(self, sample: Sample, metric: str) -> dict[int, float]:
-        """Return the number of each seed; raise an InputError with the reason if there are none."""
+    def _numbers(self, sample: Sample, metric: str) -> tuple[Ints, Floats]:
+        """Return the seeds, with the number of each; raise an InputError with the reason if there are none."""
         rounds, seeds, values = self._runs(sample.pairing, sample.setting, metric)
         window = values[:, (sample.first <= rounds) & (rounds <= sample.last)]
         if sample.last not in rounds:  # a match that ends inside the window does not count
             raise InputError(f"round {sample.last} is not recorded")
         if not np.isfinite(window).all():
             raise InputError(f"{metric} is not finite in every run")
-        return dict(zip(seeds.tolist(), window.mean(axis=1).tolist(), strict=True))
+        return seeds, window.mean(axis=1)
 
     def _read_frame(self, match: MatchName) -> pl.DataFrame:
         frame = self._results.curves(self._metrics, game=match.game, players=(match.row, match.column))

@@ -224,8 +224,7 @@ def _judge_claim(claim: Claim, id: str, variant: Any, reader: Reader) -> Verdict
     checks, needs = claim.checks(variant), claim.needs(variant)
     verdicts = []
     for metric in claim.metrics:
-        numbers = [reader.read(check.samples, metric) for check in checks]
-        results = judge_family(checks, numbers, f"the checks of {claim.id}")
+        results = judge_family(checks, reader.read(checks, metric), f"the checks of {claim.id}")
         verdict, decisive = decide(results)
         note = _note(verdict, decisive, results, needs) or claim.silence
         verdicts.append(Verdict(claim.id, id, verdict, metric, claim.sentence, note, results, decisive))
