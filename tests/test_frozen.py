@@ -163,7 +163,7 @@ def trial(folder: Path) -> Rows:
     """The findings of a pre-registered test: rows, tests over all games, counts and whether the aim is reached."""
     suite = read_suite(str(FROZEN / "trial.toml"))
     study = read_tournament(suite, [suite.subject], suite.seeds, folder)
-    [(_, verdicts)] = finish_trial(suite, [suite.subject], study, folder, "coebl").trials
+    verdicts = finish_trial(suite, [suite.subject], study, folder, "coebl").verdicts
     return [
         {
             "statement": verdict.id,

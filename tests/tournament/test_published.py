@@ -60,7 +60,7 @@ def folder(tmp_path):
     }
     (tmp_path / "out").mkdir()
     verdicts = judge(MadeUp(), map(claim_of, suite.statements), {"kin": trial})
-    write_trials(suite, [(trial, verdicts)], tmp_path / "out", about)
+    write_trials(suite, [trial], verdicts, tmp_path / "out", about)
     return tmp_path / "out"
 
 

@@ -11,7 +11,7 @@ import scipy.stats
 
 from coebl.core.errors import InputError
 from coebl.evidence.checks import Setting
-from coebl.evidence.judge import aim_paragraphs, judge
+from coebl.evidence.judge import judge, reasons
 from coebl.evidence.statistics import holm
 from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import opponents_of, read_suite, read_tournament, subjects_of
@@ -141,8 +141,8 @@ def test_no_learner_is_behind(suite):
     numbers, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
     assert found.reached
     assert found.failing == []
-    verdicts = judge(Numbers(numbers), [claim_of(suite.statements[0])], {"s": TRIAL})
-    assert aim_paragraphs(verdicts)[0].startswith("(a) REACHED: Head to head")
+    [verdict] = judge(Numbers(numbers), [claim_of(suite.statements[0])], {"s": TRIAL})
+    assert reasons(verdict) == (f"reached         {found.said}",)
 
 
 def regrets(suite, change=(), **means):
@@ -258,8 +258,10 @@ def test_a_learner_in_a_file_is_put_through_the_test(coebl, tmp_path):
     words = ["tournament", "--suite", str(TINY), "--learners", "mine.py:Mine", "--games", "rps,trap", "--rounds", "20"]
     code, said, _ = coebl(*words, "--out", "out")
     assert code == 0
-    answer = said[said.index("\nmine.py:Mine\n") :].splitlines()
-    assert answer[2].startswith("(a) MISSED: Head to head")  # in rps exp3 learns to beat it, uniform does not
+    answer = said[said.index("\n    mine.py:Mine\n") :]
+    assert answer.split()[1:3] == ["missed", "Behind"]
+    assert "\n        behind: rps, exp3, " in answer  # which learns to beat it, as uniform does not
+    assert "\n        behind: rps, uniform, " not in answer
     assert "Games or rounds were chosen by hand: this is not the suite tiny-test-1." in said
     summary = json.loads((tmp_path / "out" / "tournament" / "summary.json").read_text())
     (trial,) = summary["trials"]
@@ -276,7 +278,7 @@ def test_a_learner_in_a_file_is_put_through_the_test(coebl, tmp_path):
         2 + 1
     )  # games x opponents and opponents; games and one; twice
     assert {row["subject"] for row in rows} == {"mine.py:Mine"}
-    assert "## mine.py:Mine" in (tmp_path / "out" / "tournament" / "verdicts.md").read_text()
+    assert "| id | claim | mine.py:Mine |" in (tmp_path / "out" / "tournament" / "verdicts.md").read_text()
     coebl("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert '<h2 id="ranking-title">Test</h2>' in page
@@ -289,11 +291,12 @@ def test_failed_cells_are_missing_and_the_aim_is_open(coebl, tmp_path):
     code, said, complaint = coebl(*words, "--out", "out")
     assert code == 1
     assert "division by zero" in complaint
-    mine, hedge = said.split("\nhedge\n")
-    assert "(a) OPEN" in mine
-    assert "Without data: 4 of 4." in mine.replace("\n", " ")
-    assert "OPEN" not in hedge
-    assert "Not the test of the suite's file: 3 seeds instead of 4." in hedge.replace("\n", " ")
+    first, *_ = said.partition("\nb   ")
+    mine, hedge = first[first.index("    mine.py:Mine\n") :].split("\n    hedge\n")
+    assert mine.split()[1:3] == ["open", "Behind"]
+    assert " ".join(mine.split()).endswith("Without data: 4 of 4.")
+    assert hedge.split()[0] in ("reached", "missed")
+    assert "Not the test of the suite's file: 3 seeds instead of 4." in " ".join(said.split())
     assert (tmp_path / "out" / "tournament" / "figure-2.svg").exists()
 
 

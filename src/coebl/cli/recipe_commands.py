@@ -36,7 +36,8 @@ else:
 
 DEFAULT = "ijcai2025"
 PAGE = "report.html"  # in a study's folder
-_STYLES: dict[Outcome, str] = {"holds": GOOD, "fails": BAD, "not significant": UNSURE, "not testable": FAINT}
+_STYLES = {"holds": GOOD, "fails": BAD, "undecided": UNSURE, "not testable": FAINT}  # by the words for outcomes
+_AIM_STYLES = {"reached": GOOD, "missed": BAD, "open": UNSURE}
 _ASCII_MARKS: dict[Outcome, str] = {"holds": "+", "fails": "x", "not significant": "?", "not testable": "-"}
 
 
@@ -91,7 +92,10 @@ def tournament_command(
         summary = run_study(played, out, command, workers, dask)
         if chosen.subject:
             trial = outcome.finish_trial(chosen, field, played, out, command)
-            _print_trial(trial)
+            print()
+            print_reasons(trial.verdicts, {verdict.variant: verdict.variant for verdict in trial.verdicts})
+            for line in (judge.AIM_LEGEND, *trial.notes):
+                say(line)
             files = trial.files
         else:
             finished = outcome.finish(chosen, played, out, command, named)
@@ -122,18 +126,6 @@ def _print_standings(finished: outcome.Finished, details: bool) -> None:
     if not details:
         amounts = (f"{column.header}: {column.meaning}" for column in columns if column.header.endswith(", %"))
         say(f"{'; '.join(amounts)}. For all columns, add --details.")
-
-
-def _print_trial(trial: outcome.TrialOutcome) -> None:
-    """Print the verdicts on the statements about the tested learners, then the failures."""
-    for contest, verdicts in trial.trials:
-        print()
-        say(contest.subject, "bold")
-        failures = (line for verdict in verdicts for line in judge.aim_failures(verdict))
-        for line in (*judge.aim_paragraphs(verdicts), *failures):
-            say(line)
-    for line in (judge.AIM_LEGEND, *trial.notes):
-        say(line)
 
 
 @opt.app.command("reproduce")
@@ -229,37 +221,36 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
     for verdict in verdicts:
         text = judge.mark(verdict.verdict, (check.verdict for check in verdict.checks), marks)
         row = rows.setdefault(verdict.id, {"": verdict.id, "claim": verdict.text})
-        row[titles[verdict.variant]] = Text(text, _STYLES[verdict.verdict])
+        row[titles[verdict.variant]] = Text(text, _STYLES[judge.outcome_word(verdict.verdict)])
     print_table([*rows.values()], wrap=["claim", *titles.values()])
     legend = [
-        Text.assemble((marks[verdict], _STYLES[verdict]), f" {meaning}") for verdict, meaning in judge.MEANINGS.items()
+        Text.assemble((marks[verdict], style), f" {meaning}")
+        for (verdict, meaning), style in zip(judge.MEANINGS.items(), _STYLES.values(), strict=True)
     ]
     console().print(Text("   ").join(legend))
 
 
 def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
-    """Print every claim in the words of the paper, with the numbers that decided in each variant, and a tally."""
-    say(f"    {'verdict':<16}measured [95 % interval] against the threshold", hang=16)
-    tally: dict[str, Counter[Outcome]] = {}
+    """Print every claim in its words, with what decided it in each variant, and a tally of claims without an aim."""
+    with_aims = any(verdict.aim for verdict in verdicts)
+    header = ("aim", "what came out") if with_aims else ("verdict", "measured [95 % interval] against the threshold")
+    say("    {:<16}{}".format(*header), hang=16)
+    tally: dict[str, Counter[str]] = {}
     for id, of_claim in groupby(verdicts, key=lambda verdict: verdict.id):
         groups: dict[tuple[str, ...], list[Verdict]] = {}
         for verdict in of_claim:
             groups.setdefault(judge.reasons(verdict), []).append(verdict)
-            tally.setdefault(titles[verdict.variant], Counter())[verdict.verdict] += 1
+            tally.setdefault(titles[verdict.variant], Counter())[verdict.word] += 1
         print()
         say(f"{id:<4}{next(iter(groups.values()))[0].text}", hang=4)
         for (decisive, *others), alike in groups.items():
             say(f"    {', '.join(titles[verdict.variant] for verdict in alike)}")
-            say(f"        {decisive}", _STYLES[alike[0].verdict], hang=16)
+            say(f"        {decisive}", (_STYLES | _AIM_STYLES)[alike[0].word], hang=16)
             for line in others:
                 say(f"        {line}")
     print()
-    print_table(
-        [
-            {"": title} | {judge.outcome_word(verdict): str(count[verdict]) for verdict in _STYLES}
-            for title, count in tally.items()
-        ]
-    )
+    if not with_aims:
+        print_table([{"": title} | {word: str(count[word]) for word in _STYLES} for title, count in tally.items()])
 
 
 @opt.app.command("claims")

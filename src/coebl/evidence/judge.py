@@ -16,11 +16,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import printable
-from coebl.core.text import finite, markdown_table, number_text
+from coebl.core.text import few_digits, finite, markdown_table, number_text
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Check, Missing, Reader
 from coebl.evidence.statistics import ALPHA, Estimate, correct
@@ -38,7 +37,6 @@ MEANINGS: dict[Outcome, str] = {
     "not significant": "undecided",
     "not testable": "not testable",
 }
-AIM_HEADER = ["", "statement", "aim", "what came out"]
 AIM_LEGEND = (
     "One-sided Student tests, paired by seed, Holm over the suite, 5 %. Over all games: tests with one number per "
     "game, Holm over the opponents."
@@ -129,6 +127,7 @@ class AimResult:
     overall: Sequence[AimRow]  # the tests over all games
     failing: Sequence[AimRow]  # the rows on which the aim is missed, the worst first
     failure: str  # the name of such a row
+    computed: str  # the computation and the test, in words
     said: str = ""  # the result in a line or two
 
     @property
@@ -140,6 +139,16 @@ class AimResult:
     def all_rows(self) -> list[AimRow]:
         """The checks, then the tests over all games."""
         return [*self.rows, *self.overall]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for committed files: numbers have six digits, without the noise of the last bit."""
+        kept = ("reached", "word", "said", "missed", "allowed", "total", "counts")
+        rows = {name: [row.as_dict() for row in getattr(self, name)] for name in ("failing", "rows", "overall")}
+        plain = {key: getattr(self, key) for key in kept} | {"on_reported": self.reported}
+        return plain | {
+            name: [{key: few_digits(value, 6) for key, value in row.items()} for row in listed]
+            for name, listed in rows.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -184,6 +193,19 @@ class Verdict:
         """The threshold of the check that decided."""
         return self.decisive.check.threshold if self.decisive else math.nan
 
+    @property
+    def word(self) -> str:
+        """The outcome in tables; that of the aim, if there is one."""
+        return self.aim.word if self.aim else outcome_word(self.verdict)
+
+    @property
+    def result(self) -> str:
+        """The numbers that decided, "measured [low, high] against the threshold"; or the result of the aim."""
+        if self.aim:
+            return self.aim.said
+        number = _interval_text(self.estimate)
+        return f"{number} against {number_text(self.threshold, 5)}" if number else ""
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, which has no infinity and no NaN: they are None."""
         plain = {key: getattr(self, key) for key in ("id", "variant", "verdict", "metric")}
@@ -193,6 +215,7 @@ class Verdict:
         reported = (
             {"metric": one.metric, "verdict": one.verdict} | _measured_values(one.estimate) for one in self.reported
         )
+        plain |= {"aim": self.aim.as_dict()} if self.aim else {}
         return finite(plain | {"reported": [*reported]})
 
 
@@ -310,80 +333,57 @@ def as_json(verdicts: Iterable[Verdict]) -> str:
 
 
 def as_markdown(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> str:
-    """Return a table in Markdown: a row per claim, a column per judged variant, with the deciding numbers."""
+    """Return a table in Markdown: a row per claim, a column per judged variant, with the deciding numbers.
+
+    A table of its checks follows for each claim with an aim.
+    """
     variants = [variant for variant in titles if variant in {verdict.variant for verdict in verdicts}]
     cells = {(verdict.id, verdict.variant): _cell(verdict) for verdict in verdicts}
     rows = [["id", "claim", *(titles[variant] for variant in variants)]]
     for name, text in {verdict.id: verdict.text for verdict in verdicts}.items():
         rows.append([name, text, *(cells.get((name, variant), "") for variant in variants)])
-    return markdown_table(rows)
+    parts = [markdown_table(rows)]
+    for verdict in verdicts:
+        if verdict.aim:
+            title = f"{titles[verdict.variant]}, " * (len(variants) > 1) + f"({verdict.id}) {verdict.text}"
+            parts.append(f"## {title}\n\n{verdict.aim.computed}\n\n{markdown_table(_aim_rows(verdict.aim))}")
+    return "\n".join(parts)
 
 
 def _cell(verdict: Verdict) -> str:
-    parts = [f"**{outcome_word(verdict.verdict)}** {_measured(verdict)}".strip(), verdict.note]
-    others = [other for other in verdict.reported if other.verdict != verdict.verdict]
-    parts += [f"on {other.metric}: {outcome_word(other.verdict)}" for other in others]
+    parts = [f"**{verdict.word}** {verdict.result}".strip()]
+    if not verdict.aim:
+        others = [other for other in verdict.reported if other.verdict != verdict.verdict]
+        parts += [verdict.note, *(f"on {other.metric}: {other.word}" for other in others)]
     return "<br>".join(parts)
 
 
+def _aim_rows(aim: AimResult) -> list[list[str]]:
+    """Return the checks of an aim as a table, and its tests over all games."""
+    rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]
+    for row in aim.all_rows:
+        opponent, word = f"`{row.opponent}`" * bool(row.opponent), outcome_word(row.outcome)
+        mean, low, high = map(number_text, (row.estimate.mean, row.estimate.low, row.estimate.high))
+        rows.append([f"`{row.game}`", opponent, word, mean, f"[{low}, {high}]", str(row.estimate.n)])
+    return rows
+
+
 def reasons(verdict: Verdict) -> tuple[str, ...]:
-    """Return the numbers that decided, the note, and the verdicts on other metrics, line by line."""
-    others = (
-        f"on {other.metric}: {outcome_word(other.verdict)} {_interval_text(other.estimate)}"
-        for other in verdict.reported
-    )
-    first = f"{outcome_word(verdict.verdict):<16}{_measured(verdict)}"
-    return tuple(line.rstrip() for line in (first, verdict.note, *others))
+    """Return the outcome with the numbers that decided, then the note and the verdicts on other metrics, line by line.
 
-
-def _measured(verdict: Verdict) -> str:
-    """Return "measured [low, high] against the threshold"."""
-    number = _interval_text(verdict.estimate)
-    return f"{number} against {number_text(verdict.threshold, 5)}" if number else ""
+    For a claim with an aim, the worst rows on which the aim is missed follow instead.
+    """
+    lines = [f"{verdict.word:<16}{verdict.result}"]
+    if aim := verdict.aim:
+        missed = aim.failing[:_MOST_FAILURES]
+        lines += [printable(f"{aim.failure}: {row.game}, {row.opponent}, {row.estimate}") for row in missed]
+        more = len(aim.failing) - len(missed)
+        lines += [f"and {more} more"] * bool(more)
+    else:
+        lines.append(verdict.note)
+        lines += [f"on {other.metric}: {other.word} {_interval_text(other.estimate)}" for other in verdict.reported]
+    return tuple(line.rstrip() for line in lines)
 
 
 def _interval_text(estimate: Estimate) -> str:
     return "" if math.isnan(estimate.mean) else str(estimate)
-
-
-# Claims with an aim
-
-
-def aim_rows(verdicts: Iterable[Verdict]) -> list[list[str]]:
-    """Return the results, a row per claim under `AIM_HEADER`."""
-    return [[verdict.id, verdict.text, aim.word, aim.said] for verdict in verdicts if (aim := verdict.aim)]
-
-
-def aim_paragraphs(verdicts: Iterable[Verdict]) -> list[str]:
-    """Return the results for a terminal: a paragraph per claim, not yet wrapped."""
-    return [f"({id}) {word.upper()}: {text} {sentence}" for id, text, word, sentence in aim_rows(verdicts)]
-
-
-def aim_failures(verdict: Verdict) -> list[str]:
-    """Return the worst rows on which the aim is missed, a line each, for a terminal."""
-    aim = verdict.aim
-    if aim is None:
-        return []
-    lines = [
-        printable(f"  ({verdict.id}) {aim.failure}: {row.game}, {row.opponent}, {row.estimate}")
-        for row in aim.failing[:_MOST_FAILURES]
-    ]
-    more = len(aim.failing) - len(lines)
-    return [*lines, f"  and {more} more"] if more else lines
-
-
-def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[str, str]) -> str:
-    """Return all verdicts: for each variant the results, then the rows of each claim, with its definition by id."""
-    parts = [f"# {title}\n"]
-    for variant, group in groupby(verdicts, key=lambda verdict: verdict.variant):
-        of_variant = list(group)
-        parts.append(f"## {variant}\n\n{markdown_table([AIM_HEADER, *aim_rows(of_variant)])}")
-        for verdict in of_variant:
-            rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]
-            for row in verdict.aim.all_rows if verdict.aim else ():
-                opponent, word = f"`{row.opponent}`" * bool(row.opponent), outcome_word(row.outcome)
-                found = row.estimate
-                mean, low, high = map(number_text, (found.mean, found.low, found.high))
-                rows.append([f"`{row.game}`", opponent, word, mean, f"[{low}, {high}]", str(found.n)])
-            parts.append(f"### ({verdict.id}) {verdict.text}\n\n{computed[verdict.id]}\n\n{markdown_table(rows)}")
-    return "\n".join([*parts, AIM_LEGEND]) + "\n"

@@ -15,18 +15,9 @@ from coebl.core.errors import InputError, printable
 from coebl.core.files import make_folder, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.core.specs import without_folder
-from coebl.core.text import csv_text, few_digits, finite, with_minus
+from coebl.core.text import csv_text, finite, with_minus
 from coebl.evidence.checks import Setting
-from coebl.evidence.judge import (
-    AIM_HEADER,
-    AIM_LEGEND,
-    AimRow,
-    Verdict,
-    aim_paragraphs,
-    aim_rows,
-    aims_as_markdown,
-    judge,
-)
+from coebl.evidence.judge import AIM_LEGEND, Verdict, as_markdown, judge
 from coebl.evidence.pairwise import ALL_GAMES, Pairing
 from coebl.evidence.statistics import Estimate
 from coebl.learners import LEARNERS, parse_learner
@@ -302,9 +293,9 @@ def _duel(duel: Pairing) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """The verdicts on the statements of a suite, for each subject, and the paths of the files."""
+    """The verdicts on the statements of a suite about its subjects, and the paths of the files."""
 
-    trials: list[tuple[Trial, list[Verdict]]]
+    verdicts: list[Verdict]
     files: Path
     notes: list[str]  # differences from the test in the suite's file
 
@@ -315,13 +306,13 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
     seeds = {seed for cell in study.cells for seed in cell.seeds}
     games = {match.game: Setting(match.rounds, match.noise) for match in (cell.labels() for cell in study.cells)}
     widths = payoff_widths(study)
-    tested = {
-        name: Trial(name, tuple(map(without_folder, opponents_of(suite, subject))), games, widths)
+    trials = [
+        Trial(name, tuple(map(without_folder, opponents_of(suite, subject))), games, widths)
         for subject in subjects
         for name in [without_folder(str(parse_learner(subject)))]  # its name in the study
-    }
+    ]
+    tested = {trial.subject: trial for trial in trials}
     verdicts = judge(results, map(claim_of, suite.statements), tested, seeds)
-    trials = [(tested[name], [verdict for verdict in verdicts if verdict.variant == name]) for name in tested]
     notes = [] if suite.digest else [suite.description]
     if len(seeds) != suite.seeds:
         notes.append(f"Not the test of the suite's file: {len(seeds)} seeds instead of {suite.seeds}.")
@@ -331,63 +322,49 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
         "seeds": len(seeds),
         "notes": notes,
     }
-    return TrialOutcome(trials, write_trials(suite, trials, folder, about, known_to(results)), notes)
+    return TrialOutcome(verdicts, write_trials(suite, trials, verdicts, folder, about, known_to(results)), notes)
 
 
 def write_trials(
     suite: Suite,
-    trials: Sequence[tuple[Trial, list[Verdict]]],
+    trials: Sequence[Trial],
+    verdicts: Sequence[Verdict],
     folder: Path,
     about: Mapping[str, Any],
     known: Known = NOTHING,
 ) -> Path:
     """Write the verdicts as JSON, Markdown, CSV and Parquet, and a figure per subject, into the folder of a study."""
     target = make_folder(folder / FOLDER, folder)
-    for place, (trial, verdicts) in enumerate(trials):
-        figure = plot_trial(trial, suite.statements, verdicts, known)
+    judged = [(trial, [one for one in verdicts if one.variant == trial.subject]) for trial in trials]
+    for place, (trial, found) in enumerate(judged):
+        figure = plot_trial(trial, suite.statements, found, known)
         save(figure, target, f"figure-{place + 1}" if place else "figure", ("svg", "png"), folder)
-    everything = [verdict for _, verdicts in trials for verdict in verdicts]
     rows = [
         {"subject": verdict.variant, "statement": verdict.id, **row.as_dict()}
-        for verdict in everything
+        for verdict in verdicts
         if verdict.aim
         for row in verdict.aim.all_rows
     ]
     write_table(rows, target / "verdicts", folder)
-    computed = {statement.id: statement.computed for statement in suite.statements}
-    markdown = aims_as_markdown(str(about["title"]), everything, computed)
-    write_whole(target / "verdicts.md", markdown, within=folder)
+    markdown = as_markdown(verdicts, {trial.subject: trial.subject for trial in trials})
+    write_whole(target / "verdicts.md", f"# {about['title']}\n\n{markdown}\n{AIM_LEGEND}\n", within=folder)
     page = Section(
         title=TEST,
-        header=["subject", *AIM_HEADER],
-        rows=[[verdict.variant, *row] for verdict, row in zip(everything, aim_rows(everything), strict=True)],
-        sentences=[*aim_paragraphs(trials[0][1]), *about.get("notes", ())],
+        header=["subject", "", "statement", "aim", "what came out"],
+        rows=[[one.variant, one.id, one.text, one.word, one.result] for one in verdicts],
+        sentences=[f"({one.id}) {one.word.upper()}: {one.text} {one.result}" for one in judged[0][1]]
+        + about.get("notes", []),
         legend=AIM_LEGEND,
         picture_text="The subject against each opponent on each game: ahead, undecided or behind",
     )
-    _write_summary({**about, "trials": [_trial(suite, *trial) for trial in trials]}, page, target, folder)
+    _write_summary({**about, "trials": [_trial(suite, *one) for one in judged]}, page, target, folder)
     return target
 
 
 def _trial(suite: Suite, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    kept = ("reached", "word", "said", "missed", "allowed", "total", "counts")
-    statements = {
-        statement.id: {
-            **statement.model_dump(),
-            **{key: getattr(aim, key) for key in kept},
-            "on_reported": aim.reported,
-            "failing": [_six_digits(row) for row in aim.failing],
-            "rows": [_six_digits(row) for row in aim.rows],
-            "overall": [_six_digits(row) for row in aim.overall],
-        }
-        for statement, verdict in zip(suite.statements, verdicts, strict=True)
-        if (aim := verdict.aim)
-    }
+    """Return the outcome of a trial as plain values, each statement with what was registered."""
+    registered = {statement.id: statement.model_dump() for statement in suite.statements}
+    statements = {one.id: registered[one.id] | one.aim.as_dict() for one in verdicts if one.aim}
     games = {game: {"rounds": one.rounds, "width": trial.widths[game]} for game, one in trial.games.items()}
     labels = {"subject": trial.subject, "opponents": list(trial.opponents), "games": games}
     return labels | {"statements": statements}
-
-
-def _six_digits(row: AimRow) -> dict[str, Any]:
-    """Return plain values for committed files: without the noise of the last bit."""
-    return {key: few_digits(value, 6) for key, value in row.as_dict().items()}

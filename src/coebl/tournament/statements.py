@@ -122,6 +122,7 @@ class StatementAim(ABC):
             overall=self._over_games(self.by_opponent(rows)),
             failing=failing,
             failure=self.failure,
+            computed=self.statement.computed,
         )
         missing = f" Without data: {counts[MISSING]} of {total}." if counts[MISSING] else ""
         return replace(aim, said=self.sentence(aim) + missing)
