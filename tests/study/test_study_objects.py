@@ -14,7 +14,7 @@ from coebl.core.errors import InputError
 from coebl.core.modules import load_file
 from coebl.games import DriftingGame, TensorGame
 from coebl.games.noise import Gaussian
-from coebl.learners import Coebl, Exp3
+from coebl.learners import Coebl, Exp3, parse_learner
 from coebl.learners.evolution import Mutation
 from coebl.study import Results, Study, StudyError, parse_study
 
@@ -281,6 +281,19 @@ def test_a_learner_in_a_file_may_have_a_default_part_in_that_file(tmp_path, monk
     study = Study(games=["rps"], learners=["nest.py:Nested"], seeds=2, rounds=9)
     assert [dict(cell.objects) for cell in study.cells] == [{}]
     assert study.run("out", workers=2).finished == 1
+
+
+def test_the_files_of_objects_are_kept_as_those_of_specs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "from dataclasses import dataclass\nfrom coebl import Game, Learner\nfrom coebl.games import Noise\n"
+    (tmp_path / "mine.py").write_text(f"{code}class Mine(Learner):\n    pass\n")
+    (tmp_path / "own.py").write_text(f"{code}def own(n: int = 2):\n    return Game([[1, 0], [0, n]])\n")
+    arguments = {"learners": ["mine.py:Mine", "ucb"], "games": ["rps", "own.py:own:n=3"], **SMALL}
+    specs = Study(pairs=[("ucb", "exp3")], **arguments)
+    objects = {"learners": [parse_learner("mine.py:Mine"), "ucb"], "games": ["rps", parse_game("own.py:own:n=3")]}
+    study = Study(pairs=[("ucb", "exp3")], **arguments | objects)
+    assert (study.text, dict(study.files)) == (specs.text, dict(specs.files))
+    assert sorted(name.rpartition("/")[2] for name in study.files) == ["mine.py", "own.py"]
 
 
 def test_two_custom_learners_with_one_spec_are_rejected():

@@ -340,7 +340,8 @@ class Build:
         made: dict[str, tuple[Any, Place]] = {}
         for place, entry in entries:
             with self._noting(place):
-                value = parse(self._placed(entry)) if isinstance(entry, str) else entry
+                placed = self._placed(str(entry))  # of an object too: its file is kept with the results
+                value = parse(placed) if isinstance(entry, str) else entry
                 made.setdefault(self._keep(str(value), value, names.known_everywhere(value)), (value, place))
         return made
 
@@ -582,6 +583,7 @@ class Build:
         """Return the name of a game in a cell, and the game."""
         if not isinstance(entry, str):
             if entry.spec:
+                self._placed(entry.spec)
                 return entry.spec, entry
             if entry.name in GAMES or Path(entry.name).suffix:
                 raise InputError(f"a game without a spec is called {entry.name!r}; give it another name.")
