@@ -26,7 +26,7 @@ from coebl.study import Results, read_study
 from coebl.tournament.outcome import finish_trial
 from coebl.tournament.standings import measure
 from coebl.tournament.standings import standings as rank_learners
-from coebl.tournament.suite import read_suite, read_tournament
+from coebl.tournament.suite import read_suite, study_of
 from published import different
 from tools.suggestions import OutcomesBySeed
 
@@ -131,7 +131,7 @@ def paper_means(folder: Path) -> Rows:
 @cache
 def _standings(folder: Path) -> Any:
     suite = read_suite(str(FROZEN / "tournament.toml"))
-    return rank_learners(measure(read_tournament(suite, suite.learners, suite.seeds, folder), Results(folder)))
+    return rank_learners(measure(study_of(suite, suite.learners, suite.seeds), Results(folder)))
 
 
 def duels(folder: Path) -> Rows:
@@ -162,7 +162,7 @@ def standings(folder: Path) -> Rows:
 def trial(folder: Path) -> Rows:
     """The findings of a pre-registered test: rows, tests over all games, counts and whether the aim is reached."""
     suite = read_suite(str(FROZEN / "trial.toml"))
-    study = read_tournament(suite, [suite.subject], suite.seeds, folder)
+    study = study_of(suite, [suite.subject], suite.seeds)
     verdicts = finish_trial(suite, [suite.subject], study, folder, "coebl").verdicts
     return [
         {

@@ -111,7 +111,10 @@ def registered_test(name: str) -> tuple[dict[str, Any], dict[str, Any], str]:
     suite = read_suite(Path(summary["registered"]["file"]).stem)
     registered = {"suite": suite.id, "suite_sha256": suite.digest, "seeds": suite.seeds, "notes": []}
     assert registered.items() <= summary.items()
-    assert (test["subject"], test["opponents"]) == (suite.subject, opponents_of(suite, test["subject"]))
+    assert (test["subject"], test["opponents"]) == (
+        str(suite.subject),
+        [*map(str, opponents_of(suite, suite.subject))],
+    )
     assert list(test["games"]) == list(map(GAMES.canonical, suite.games))
     settings = {game: Setting(one["rounds"], "") for game, one in test["games"].items()}
     widths = {game: one["width"] for game, one in test["games"].items()}

@@ -32,7 +32,7 @@ def test_the_figure_has_every_learner_with_its_intervals(files):
 def test_the_results_are_those_of_the_whole_standard_suite(files):
     suite, summary = read_suite("standard"), files.summary
     assert (summary["suite"], summary["seeds"], summary["missing"]) == (suite.id, 50, [])
-    assert set(files.standings) == set(suite.learners)
+    assert set(files.standings) == set(map(str, suite.learners))
     pairs = len(suite.learners) ** 2 + 2 * len(suite.learners)
     assert summary["cells"] == pairs * len(summary["games"])
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
+from coebl.learners import Exp3
 from coebl.study import Results
 from coebl.study.schema import one_among
 from coebl.tournament.outcome import finish
 from coebl.tournament.standings import measure, standings
-from coebl.tournament.suite import read_suite, read_tournament
+from coebl.tournament.suite import read_suite, study_of
 from study_runs import go
 
 FIELD = ["exp3", "uniform", "ucb"]
@@ -21,7 +22,7 @@ WIDTHS = {"jordan": 2.0, "battle-of-the-sexes": 3.0}
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     folder = tmp_path_factory.mktemp("general") / "out"
-    study = read_tournament(SUITE, FIELD, 4, folder)
+    study = study_of(SUITE, FIELD, 4)
     go(study, folder)
     return study, Results(folder)
 
@@ -63,7 +64,7 @@ def test_payoffs_are_those_above_the_mean_in_the_same_seats(played):
 
 def test_the_outcome_says_what_is_ranked(played, coebl):
     study, results = played
-    outcome = finish(SUITE, study, results.store.folder, "coebl tournament", ["exp3"])
+    outcome = finish(SUITE, study, results.store.folder, "coebl tournament", [Exp3()])
     text = " ".join(outcome.sentences)
     assert "against the same opponents in the same seat" in text
     assert "best-response" not in text
@@ -85,6 +86,6 @@ def test_the_outcome_says_what_is_ranked(played, coebl):
         ("pre-registered", ["jordan"], "jordan is not zero-sum, and the statements about kin are about regret"),
     ],
 )
-def test_what_has_no_meaning_is_rejected(suite, games, message, tmp_path):
+def test_what_has_no_meaning_is_rejected(suite, games, message):
     with pytest.raises(InputError, match=message):
-        read_tournament(read_suite(suite).played_on(games, 10), FIELD, 2, tmp_path)
+        study_of(read_suite(suite).played_on(games, 10), FIELD, 2)

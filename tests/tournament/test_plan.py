@@ -1,7 +1,8 @@
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.tournament.suite import Part, Suite, field_of, read_suite, read_tournament, split_list, subjects_of
+from coebl.learners import Coebl, Exp3, Hedge, Ucb, parse_learner
+from coebl.tournament.suite import Part, Suite, field_of, read_learners, read_suite, split_list, study_of, subjects_of
 from sources import TINY_SUITE
 
 
@@ -9,8 +10,12 @@ def part(rounds, *games):
     return Part(rounds=rounds, games=games)
 
 
-def small(learner):
-    return Suite(name="a", version=1, title="A", description="", learners=[learner], parts=[part(1, "rps")])
+def learners(*values):
+    return read_learners("--learners", values)
+
+
+def small(*learners):
+    return Suite(name="a", version=1, title="A", description="", learners=learners, parts=[part(1, "rps")])
 
 
 @pytest.fixture
@@ -35,26 +40,32 @@ def test_a_list_is_separated_by_commas_that_are_not_those_of_a_spec():
 
 
 def test_new_learners_join_and_known_ones_name_the_field(tiny):
-    assert field_of(tiny, []) == ["uniform", "exp3", "hedge"]
-    assert field_of(tiny, ["coebl:c=[2,4]"]) == ["uniform", "exp3", "hedge", "coebl:c=2", "coebl:c=4"]
-    assert field_of(tiny, ["ucb", "exp3"]) == ["ucb", "exp3"]
+    assert field_of(tiny, []) == [*tiny.learners] == learners("uniform,exp3,hedge")
+    assert field_of(tiny, learners("coebl:c=[2,4]")) == [*tiny.learners, Coebl(c=2), Coebl(c=4)]
+    assert field_of(tiny, [Ucb(), Exp3()]) == [Ucb(), Exp3()]
+
+
+def test_learners_of_a_suite_are_objects_and_given_by_objects_or_specs():
+    assert small(Exp3(), "coebl:c=[2,8]").learners == (Exp3(), Coebl(c=2), Coebl())
+    assert learners("coebl:c=8", "coebl,coebl:c=[2,8]") == [Coebl(), Coebl(c=2)]
+    with pytest.raises(ValueError, match="learners has coebl twice"):
+        small(Coebl(), "coebl:c=[8]")
 
 
 @pytest.mark.parametrize(
     ("named", "reason"),
     [
-        (["exp3"], "--learners names exp3 alone; accepted: two or more"),
-        (["best-response"], "best-response answers the policy"),
-        (["exp4"], "unknown learner 'exp4'"),
+        ("exp3", "--learners names exp3 alone; accepted: two or more"),
+        ("best-response", "best-response answers the policy"),
     ],
 )
 def test_fields_that_cannot_play(tiny, named, reason):
     with pytest.raises(InputError, match=reason):
-        field_of(tiny, named)
+        field_of(tiny, [parse_learner(named)])
 
 
-def test_the_study_is_every_pair_in_both_seats_and_the_yardstick_in_both(tiny, tmp_path):
-    study = read_tournament(tiny, ["uniform", "exp3"], 4, tmp_path)
+def test_the_study_is_every_pair_in_both_seats_and_the_yardstick_in_both(tiny):
+    study = study_of(tiny, learners("uniform,exp3"), 4)
     assert (study.name, study.title) == ("tiny-1", "Tiny")
     pairs = {(row, column) for game, row, column in study.matches() if game == "rps"}
     both = {(one, other) for one in ("uniform", "exp3") for other in ("uniform", "exp3")}
@@ -72,12 +83,11 @@ def test_chosen_games_keep_the_rounds_of_the_suite_by_default(tiny):
     assert tiny.played_on([], 7).id != tiny.id  # it is not the suite any more
 
 
-def test_a_folder_is_not_left_behind_by_a_mistake(tiny, tmp_path):
-    with pytest.raises(InputError, match="unknown game 'rsp'"):
-        read_tournament(tiny.played_on(["rsp"], None), ["uniform", "exp3"], 2, tmp_path / "out")
-    with pytest.raises(InputError, match="--seeds is 1; accepted: an integer, >= 2"):
-        read_tournament(tiny, ["uniform", "exp3"], 1, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+def test_mistakes_in_games_and_seeds(tiny):
+    with pytest.raises(InputError, match=r"^--games: unknown game 'rsp'"):
+        study_of(tiny.played_on(["rsp"], None), [Exp3(), Hedge()], 2)
+    with pytest.raises(InputError, match="seeds is 1; accepted: an integer, >= 2"):
+        study_of(tiny, [Exp3(), Hedge()], 1)
 
 
 def test_the_quick_version(tiny):
@@ -109,8 +119,8 @@ def test_the_quick_version(tiny):
             r"quick: unknown key 'round': did you mean 'rounds'\? Accepted: ",
         ),
         ('"hedge"]', '"hedge", "exp3"]', r"learners has exp3 twice; accepted: each once\. Take one out\."),
-        ('"hedge"]', '"coebl", "coebl:c=8"]', r"learners has coebl:c=8 twice"),
-        ('"hedge"]', '"mine.py:M", "mine.py:M"]', r"learners has mine\.py:M twice"),
+        ('"hedge"]', '"coebl", "coebl:c=8"]', r"learners has coebl twice"),
+        ('"hedge"]', '"hegde"]', r"learners\[2\]: unknown learner 'hegde': did you mean 'hedge'\?"),
         ("[quick]", '[[parts]]\nrounds = 9\ngames = ["rps"]\n[quick]', "games has rps twice"),
         (
             "version = 1",
@@ -119,7 +129,7 @@ def test_the_quick_version(tiny):
         ),
         (TINY_SUITE[TINY_SUITE.index("[[parts]]") :], "parts = []", r"parts is \[\]; accepted"),
         (TINY_SUITE[TINY_SUITE.index("[[parts]]") :], "", r"suite\.toml: there is no key 'parts'\. Add it\.$"),
-        ("version = 1", 'version = 1\nsubject = ""\nstatements = [{}]', "subject is ''; accepted: a string, not empty"),
+        ("version = 1", 'version = 1\nsubject = ""\nstatements = [{}]', "subject: unknown learner ''"),
     ],
 )
 def test_mistakes_in_a_suite(tmp_path, old, new, reason):
@@ -130,10 +140,10 @@ def test_mistakes_in_a_suite(tmp_path, old, new, reason):
 
 
 def test_a_subject_needs_an_opponent():
-    suite = small("kin").model_copy(update={"subject": "kin"})
+    suite = small("kin").model_copy(update={"subject": parse_learner("kin")})
     with pytest.raises(InputError, match=r"^the suite a has kin as its subject and its only opponent; .* Add one to "):
         subjects_of(suite, [])
-    assert subjects_of(suite, ["ucb"]) == ["ucb"]
+    assert subjects_of(suite, [Ucb()]) == [Ucb()]
 
 
 def test_suites_that_are_not_there():

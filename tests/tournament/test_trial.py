@@ -13,8 +13,9 @@ from coebl.core.errors import InputError
 from coebl.evidence.checks import Setting
 from coebl.evidence.judge import judge, reasons
 from coebl.evidence.statistics import holm
+from coebl.learners import Coebl, Exp3, Hedge, Ucb, parse_learner
 from coebl.tournament.statements import Trial, claim_of
-from coebl.tournament.suite import opponents_of, read_suite, read_tournament, subjects_of
+from coebl.tournament.suite import opponents_of, read_suite, study_of, subjects_of
 from made_curves import MadeCurves, MadeRuns
 from sources import FIRST_ACTION
 
@@ -29,8 +30,8 @@ def suite():
 # What is played
 
 
-def test_the_subject_meets_each_opponent_and_all_meet_themselves_and_the_yardstick(suite, tmp_path):
-    study = read_tournament(suite, subjects_of(suite, []), 3, tmp_path)
+def test_the_subject_meets_each_opponent_and_all_meet_themselves_and_the_yardstick(suite):
+    study = study_of(suite, subjects_of(suite, []), 3)
     pairs = [(row, column) for game, row, column in study.matches() if game == "rps"]
     everybody = ("kin", "uniform", "exp3")
     expected = {("kin", "uniform"), ("uniform", "kin"), ("kin", "exp3"), ("exp3", "kin")}
@@ -41,19 +42,19 @@ def test_the_subject_meets_each_opponent_and_all_meet_themselves_and_the_yardsti
     assert {frozenset(cell.metrics) for cell in study.cells} == {frozenset(metrics)}
 
 
-def test_several_subjects_share_what_is_common_and_do_not_meet(suite, tmp_path):
-    assert subjects_of(suite, ["ucb", "coebl:c=[2,8]"]) == ["ucb", "coebl:c=2", "coebl"]
-    study = read_tournament(suite, ["ucb", "hedge"], 3, tmp_path)
+def test_several_subjects_share_what_is_common_and_do_not_meet(suite):
+    assert subjects_of(suite, [Ucb(), Coebl(c=2)]) == [Ucb(), Coebl(c=2)]
+    study = study_of(suite, [Ucb(), Hedge()], 3)
     pairs = {(row, column) for _, row, column in study.matches()}
     assert ("ucb", "hedge") not in pairs
     assert {("ucb", "exp3"), ("hedge", "exp3"), ("exp3", "exp3")} < pairs
 
 
 def test_a_subject_is_not_its_own_opponent(suite):
-    assert opponents_of(suite, "exp3") == ["uniform"]
-    assert opponents_of(suite, "kin") == ["uniform", "exp3"]
+    assert opponents_of(suite, Exp3()) == [parse_learner("uniform")]
+    assert opponents_of(suite, parse_learner("kin")) == [parse_learner("uniform"), Exp3()]
     with pytest.raises(InputError, match="best-response answers the policy"):
-        subjects_of(suite, ["best-response"])
+        subjects_of(suite, [parse_learner("best-response")])
 
 
 # The arithmetic, on made-up numbers: the subject is s, the opponents p and q, on two games

@@ -54,7 +54,9 @@ def tournament_command(
         ),
     ] = None,
     games: Annotated[list[str] | None, opt.option("LIST", "Only these games; by default those of the suite.")] = None,
-    seeds: Annotated[int | None, opt.integer("Runs per match, >= 2; by default those of the suite, often 50.")] = None,
+    seeds: Annotated[
+        int | None, opt.integer("Runs per match, >= 2; by default those of the suite, often 50.", least=2)
+    ] = None,
     rounds: Annotated[int | None, opt.integer("Rounds per run; by default those of the suite.", least=1)] = None,
     quick: Annotated[bool, opt.flag("--quick", "A few small games, few seeds: about a minute.")] = False,
     suite: Annotated[str, opt.option("NAME", "A suite, or a TOML file that defines one.")] = "standard",
@@ -78,14 +80,14 @@ def tournament_command(
     """
     chosen = suites.read_suite(suite)
     chosen = (chosen.shortened() if quick else chosen).played_on(suites.split_list("--games", games or []), rounds)
-    named = suites.split_list("--learners", learners or [])
+    named = suites.read_learners("--learners", learners or [])
     field = suites.subjects_of(chosen, named) if chosen.subject else suites.field_of(chosen, named)
     if dask is None:
         backend.backend_for(device)  # before anything is written
-    played = suites.read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, device)
+    opt.check_folder("--out", out)
+    played = suites.study_of(chosen, field, chosen.seeds if seeds is None else seeds, device)
     print(f"{chosen.title}: {suites.size_text(played)}")
-    adds = not set(suites.shortest(named)) & set(suites.shortest(chosen.learners))
-    if not chosen.subject and adds and (others := suites.left_out(field)):
+    if not chosen.subject and field != named and (others := suites.left_out(field)):
         say(f"The learners of the suite play. --learners adds others of the package: {', '.join(others)}.")
     command = opt.recorded_command(context)
     with resume_hint(opt.command_line(context)):

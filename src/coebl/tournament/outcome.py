@@ -20,7 +20,7 @@ from coebl.evidence.checks import Setting
 from coebl.evidence.judge import AIM_LEGEND, Verdict, as_markdown, judge
 from coebl.evidence.pairwise import ALL_GAMES, Pairing
 from coebl.evidence.statistics import Estimate
-from coebl.learners import LEARNERS, parse_learner
+from coebl.learners import Learner
 from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, known_to, learner_titles, spelled_out
 from coebl.plots import save
@@ -29,7 +29,7 @@ from coebl.study import Results, Study
 from coebl.tournament.figures import finding, plot_standings, plot_trial
 from coebl.tournament.standings import Cycle, Standing, Standings, kinds_in, measure, payoff_widths, standings
 from coebl.tournament.statements import Trial, claim_of
-from coebl.tournament.suite import Suite, opponents_of, shortest
+from coebl.tournament.suite import Suite, opponents_of
 
 FOLDER = "tournament"  # inside the study's folder
 _EARNED = "What each learner earns from the others, and what it loses to a best response"  # in zero-sum games
@@ -179,7 +179,7 @@ class Finished:
     files: Path  # their folder
 
 
-def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterable[str] = ()) -> Finished:
+def finish(suite: Suite, study: Study, folder: Path, command: str, named: Iterable[Learner] = ()) -> Finished:
     """Rank the finished part of a tournament, and write its tables, its figure and the summary into the study's folder.
 
     The sentences begin with the learners that are named.
@@ -187,8 +187,8 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterab
     results = Results(folder)
     ranking, known = standings(measure(study, results)), known_to(results)
     learners = [entry.learner for entry in ranking.standings]
-    named = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
-    own = [learner for learner in learners if learner in named]
+    names = {without_folder(str(learner)) for learner in named}
+    own = [learner for learner in learners if learner in names]
     target = make_folder(folder / FOLDER, folder)
     write_table([_flat(entry) for entry in ranking.standings], target / "standings", folder)
     write_table([_duel(duel) for duel in ranking.duels], target / "head-to-head", folder)
@@ -300,17 +300,16 @@ class TrialOutcome:
     notes: list[str]  # differences from the test in the suite's file
 
 
-def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Path, command: str) -> TrialOutcome:
+def finish_trial(suite: Suite, subjects: Sequence[Learner], study: Study, folder: Path, command: str) -> TrialOutcome:
     """Judge the statements of a suite about each subject on the finished part of its study, and write the files."""
     results = Results(folder)
     seeds = {seed for cell in study.cells for seed in cell.seeds}
     games = {match.game: Setting(match.rounds, match.noise) for match in (cell.labels() for cell in study.cells)}
     widths = payoff_widths(study)
-    trials = [
-        Trial(name, tuple(map(without_folder, opponents_of(suite, subject))), games, widths)
-        for subject in subjects
-        for name in [without_folder(str(parse_learner(subject)))]  # its name in the study
-    ]
+    trials = []
+    for subject in subjects:
+        name, *opponents = (without_folder(str(one)) for one in (subject, *opponents_of(suite, subject)))
+        trials.append(Trial(name, tuple(opponents), games, widths))
     tested = {trial.subject: trial for trial in trials}
     verdicts = judge(results, map(claim_of, suite.statements), tested, seeds)
     notes = [] if suite.digest else [suite.description]

@@ -8,22 +8,30 @@ played: `suites/pre-registered.toml`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import resources
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
 
 from coebl.backend import Device
 from coebl.core.errors import InputError, check_integer, nearest
-from coebl.core.files import check_path, read_whole
+from coebl.core.files import read_whole
 from coebl.core.specs import expand, split_specs
 from coebl.core.text import counted, least_to_most
 from coebl.evidence.statistics import ALPHA
 from coebl.games import GAMES, TensorGame, parse_game
-from coebl.learners import LEARNERS, parse_learner
+from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.base import PLAYS, Responder
 from coebl.metrics import metric_class
 from coebl.study import Study, StudyError
@@ -43,9 +51,21 @@ StatementKind = Literal["head-to-head", "best-response", "self-play", "single-ru
 
 _STANDARD, _TEST = (f"a value as in suites/{name}.toml" for name in (DEFAULT, "pre-registered"))
 
+
+def _expanded(listed: Any) -> Any:
+    """Return a list of specs and objects with its grids expanded."""
+    if not isinstance(listed, (list, tuple)):
+        return listed
+    return [spec for entry in listed for spec in (expand(entry) if isinstance(entry, str) else [entry])]
+
+
 Text = Annotated[StrictStr, Field(description="a string")]
 _Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
 Specs = Annotated[tuple[StrictStr, ...], Field(min_length=1, description="a list of specs, not empty")]
+Player = Annotated[Learner, BeforeValidator(parse_learner)]  # a Learner, or its spec
+Players = Annotated[
+    tuple[Player, ...], BeforeValidator(_expanded), Field(min_length=1, description="a list of specs, not empty")
+]
 Number = Annotated[float, Field(gt=0, strict=True, description="a number above 0")]
 Count = Annotated[StrictInt, Field(ge=1, description="an integer, >= 1")]
 Seeds = Annotated[StrictInt, Field(ge=2, description="an integer, >= 2")]
@@ -54,7 +74,7 @@ Seeds = Annotated[StrictInt, Field(ge=2, description="an integer, >= 2")]
 class _Table(BaseModel):
     """A table of a suite's file; messages quote the descriptions of its fields."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
 class Part(_Table):
@@ -105,7 +125,9 @@ class Statement(_Table):
 
 
 class Suite(_Table):
-    """Games with their rounds, and the learners that play.
+    """Games with their rounds, and the learners that play: objects, or specs, of which it makes the objects.
+
+    Games are named by their specs and files, as in a study, since large ones are made when they are played.
 
     >>> suite = read_suite("standard")
     >>> suite.id, len(suite.games), suite.seeds
@@ -116,11 +138,11 @@ class Suite(_Table):
     version: Count  # a change of the games or rounds needs a new version
     title: Text  # for people
     description: Text  # for people
-    learners: Specs  # the learners, by spec
+    learners: Players
     parts: tuple[Part, ...] = Field(min_length=1, description=_STANDARD)  # the games
     seeds: Seeds = SEEDS  # runs per match
     quick: Quick | None = Field(None, description=_STANDARD)  # the short version
-    subject: StrictStr | None = Field(None, pattern=r"\S", description="a string, not empty")  # the tested learner
+    subject: Player | None = None  # the tested learner
     statements: tuple[Statement, ...] = Field((), min_length=1, description=_TEST)  # about the subject
     digest: StrictStr = Field("", exclude=True)  # SHA-256 of the file; empty if other games or rounds are played
 
@@ -168,26 +190,26 @@ class Suite(_Table):
     def _check(self) -> Suite:
         if (self.subject is None) != (not self.statements):
             raise InputError("accepted: the keys subject and statements together, or neither of them.")
-        _check_once("learners", self.learners, LEARNERS.shortest)
-        _check_once("games", self.games, GAMES.shortest)
-        _check_once("statements", (f"the id {statement.id}" for statement in self.statements), str)
+        _check_once("learners", map(str, self.learners))
+        _check_once("games", map(GAMES.shortest, self.games))
+        _check_once("statements", (f"the id {statement.id}" for statement in self.statements))
         return self
 
 
-def _check_once(key: str, names: Iterable[str], shortest: Callable[[str], str]) -> None:
-    """Reject a list that has the same learner, game or statement twice, even under two specs."""
+def _check_once(key: str, names: Iterable[str]) -> None:
+    """Reject a list that has the same learner, game or statement twice."""
     seen: set[str] = set()
     for name in names:
-        if shortest(name) in seen:
+        if name in seen:
             raise InputError(f"{key} has {name} twice; accepted: each once. Take one out.")
-        seen.add(shortest(name))
+        seen.add(name)
 
 
 def read_suite(name: str = DEFAULT) -> Suite:
     """Return the suite with a name, or that of a TOML file.
 
     >>> read_suite("standard").learners[:3]
-    ('exp3', 'exp3-ix', 'exp3-ix-neu')
+    (Exp3(rewards='unit'), Exp3Ix(), Exp3IxNeu())
     """
     if name.endswith(".toml"):
         try:
@@ -228,19 +250,29 @@ def split_list(option: str, values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(specs))
 
 
-def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
+def read_learners(option: str, values: Iterable[str]) -> list[Learner]:
+    """Return the learners in the values of an option, grids expanded, each once."""
+    specs = split_list(option, values)
+    try:
+        learners = [parse_learner(entry) for spec in specs for entry in expand(spec)]
+    except InputError as error:
+        raise InputError(f"{option}: {error}") from None
+    return list({str(learner): learner for learner in learners}.values())
+
+
+def field_of(suite: Suite, named: Sequence[Learner]) -> list[Learner]:
     """Return the learners that play: exactly those named if the suite has any of them, else also those of the suite."""
-    specs = shortest(named)
-    field = specs if set(shortest(suite.learners)) & set(specs) else [*suite.learners, *specs]
+    replaced = any(learner in suite.learners for learner in named)
+    field = [*named] if replaced else [*suite.learners, *named]
     _check_field(field)
     if len(field) < 2:
         raise InputError(f"--learners names {field[0]} alone; accepted: two or more, or learners outside the suite.")
     return field
 
 
-def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
+def subjects_of(suite: Suite, named: Sequence[Learner]) -> list[Learner]:
     """Return the learners that are tested in a suite with a subject: those named, or the subject of the suite."""
-    subjects = shortest(named or [suite.subject or ""])
+    subjects = [*named] or ([suite.subject] if suite.subject else [])
     _check_field(subjects)
     for subject in subjects:
         if not opponents_of(suite, subject):
@@ -251,45 +283,44 @@ def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
     return subjects
 
 
-def opponents_of(suite: Suite, subject: str) -> list[str]:
+def opponents_of(suite: Suite, subject: Learner) -> list[Learner]:
     """Return the opponents of a subject: the learners of the suite without itself."""
-    return [spec for spec in shortest(suite.learners) if spec != subject]
+    return [learner for learner in suite.learners if learner != subject]
 
 
-def left_out(field: Iterable[str]) -> list[str]:
+def left_out(field: Iterable[Learner]) -> list[str]:
     """Return the learners of the package that could play and do not, without oracles and those that need a parameter.
 
     >>> from coebl.tournament import read_suite
     >>> left_out(read_suite().learners)[:2]
     ['exp3-as-released', 'exp3-ix-as-released']
     """
-    playing = {entry.name for spec in field if (entry := LEARNERS.registered(spec))}
-    plays = set(PLAYS).intersection(*(parse_learner(spec).plays for spec in field))
+    playing = {LEARNERS.entry_of(type(learner)).name for learner in field}
+    plays = set(PLAYS).intersection(*(learner.plays for learner in field))
     able = (entry for entry in LEARNERS if not any(parameter.required for parameter in entry.parameters))
     learners: list[tuple[str, Any]] = [(entry.name, entry.factory) for entry in able if entry.name not in playing]
     fit = [(name, learner.kind()) for name, learner in learners if plays & set(learner.plays)]
     return [name for name, kind in fit if kind not in ("oracle", "search")]
 
 
-def shortest(specs: Iterable[str]) -> list[str]:
-    """Return specs in their shortest form, grids expanded, each once; specs of files are unchanged."""
-    return list(dict.fromkeys(LEARNERS.shortest(entry) for spec in specs for entry in expand(spec)))
-
-
-def _check_field(field: Iterable[str]) -> None:
-    for spec in field:
-        if isinstance(parse_learner(spec), Responder):
+def _check_field(field: Iterable[Learner]) -> None:
+    for learner in field:
+        if isinstance(learner, Responder):
             raise InputError(
-                f"{spec} answers the policy that its opponent is about to play, and {YARDSTICK} measures all others; "
-                "accepted: learners that do not. Leave it out."
+                f"{learner} answers the policy that its opponent is about to play, and {YARDSTICK} measures all "
+                "others; accepted: learners that do not. Leave it out."
             )
 
 
-def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, device: Device = "cpu") -> Study:
-    """Return the study of a tournament between these learners; in a suite with a subject, of the test of them."""
-    check_integer("--seeds", seeds, 2)
-    if check_path("--out", folder).exists() and not folder.is_dir():
-        raise InputError(f"--out is {folder}: File exists; accepted: a folder, or the path of a new one.")
+def study_of(suite: Suite, learners: Sequence[Learner], seeds: int, device: Device = "cpu") -> Study:
+    """Return the study of a tournament between these learners; in a suite with a subject, of the test of them.
+
+    >>> from coebl.learners import Coebl, Exp3
+    >>> study = study_of(read_suite("standard").shortened(), [Coebl(c=2), Exp3()], seeds=5)
+    >>> print(study.cells[2])
+    permuted:game=biased-rps,seed=1, coebl:c=2 v exp3, 200 rounds, seeds 0..4
+    """
+    check_integer("seeds", seeds, 2)
     metrics: Iterable[str] = TOURNAMENT_METRICS
     match_ups: dict[str, Any] = {"learners": learners, "self_play": True, "all_pairs": True}
     if _is_general(suite):
@@ -298,7 +329,7 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
         metrics = (metric for statement in suite.statements for metric in (statement.metric, *statement.reported))
         match_ups = {"pairs": _test_pairs(suite, learners)}
     else:
-        match_ups["pairs"] = [pair for spec in learners for pair in ((spec, YARDSTICK), (YARDSTICK, spec))]
+        match_ups["pairs"] = [pair for one in learners for pair in ((one, YARDSTICK), (YARDSTICK, one))]
     try:
         return Study(
             suite.id,
@@ -348,14 +379,14 @@ def _first_mistake(error: StudyError) -> str:
     return more
 
 
-def _test_pairs(suite: Suite, subjects: Sequence[str]) -> list[tuple[str, str]]:
+def _test_pairs(suite: Suite, subjects: Sequence[Learner]) -> list[tuple[Learner | str, Learner | str]]:
     """Return each subject with its opponents in both seats, and all of them with themselves and the yardstick."""
-    pairs: list[tuple[str, str]] = []
+    pairs: list[tuple[Learner | str, Learner | str]] = []
     for subject in subjects:
         others = opponents_of(suite, subject)
         pairs += [pair for other in others for pair in ((subject, other), (other, subject))]
-        pairs += [pair for spec in (subject, *others) for pair in ((spec, spec), (spec, YARDSTICK), (YARDSTICK, spec))]
-    return list(dict.fromkeys(pairs))
+        pairs += [pair for one in (subject, *others) for pair in ((one, one), (one, YARDSTICK), (YARDSTICK, one))]
+    return list({tuple(map(str, pair)): pair for pair in pairs}.values())
 
 
 def size_text(study: Study) -> str:
