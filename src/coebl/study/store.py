@@ -21,6 +21,7 @@ import platform
 import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ class Store:
         except OSError as error:
             raise system_error(path, error) from None
 
-    def study(self) -> dict[str, Any]:
+    def study(self) -> Mapping[str, Any]:
         """Return the study's file, parsed."""
         return _parse_toml(self.text(), str(self.folder / "study.toml"))
 
@@ -353,14 +354,15 @@ def _size(path: Path) -> int:
         return 0  # reading it will report the error
 
 
-def _parse_toml(text: str, owner: str) -> dict[str, Any]:
+@lru_cache(maxsize=2)  # a run reads the text of its study and the folder's, which are often equal, several times
+def _parse_toml(text: str, owner: str) -> Mapping[str, Any]:
     try:
         return parse_toml(text, owner)
     except InputError as error:
         raise StoreError(f"{error} Correct it.") from None
 
 
-def _plain(study: dict[str, Any]) -> str:
+def _plain(study: Mapping[str, Any]) -> str:
     """Return a string that is equal for studies of equal cells, and different for 1, 1.0 and true."""
     kept = {key: value for key, value in study.items() if key not in _TEXTS}
     return json.dumps(kept, sort_keys=True, default=repr)
