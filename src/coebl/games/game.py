@@ -64,8 +64,9 @@ class NamedGame:
     name: str
     spec: str | None = None
     noise: Noise
+    _noise_of_spec: Noise | None = None  # which the game that it makes has, unless another was set; None: unknown
     _space: ClassVar[type[Space]] = Indices
-    _not_compared: ClassVar[frozenset[str]] = frozenset({"name", "spec"})
+    _not_compared: ClassVar[frozenset[str]] = frozenset({"name", "spec", "_noise_of_spec"})
 
     def __init__(self, name: str, noise: str | Noise) -> None:
         if not isinstance(name, str):
@@ -92,7 +93,7 @@ class NamedGame:
 
     def renamed(self, name: str, spec: str | None = None) -> Self:
         """Return the same game with another name and the spec that makes it, if one does."""
-        return self._with(name=name, spec=spec)
+        return self._with(name=name, spec=spec, _noise_of_spec=None)
 
     def _with(self, **changes: Any) -> Self:
         """Return a copy in which some attributes differ. The payoffs, which are read-only, are shared."""

@@ -139,20 +139,12 @@ def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame | TensorGame:
     made: object = _of_function(entry, arguments) if _is_of_genomes(entry.factory) else entry.factory(**arguments)
     canonical = entry.write(arguments)
     game = _as_game(made, f"{entry.name} returns", "a coebl.Game, or a matrix. Return one")
-    game = game.renamed(without_folder(canonical), canonical)
-    if not parts.file:  # a file may change
-        _NOISES_OF_SPECS[canonical] = game.noise
-    return game
-
-
-_NOISES_OF_SPECS: dict[str, Noise] = {}  # of all games that were made, so that none is made again for its noise
+    return game._with(name=without_folder(canonical), spec=canonical, _noise_of_spec=game.noise)
 
 
 def default_noise(game: NamedGame) -> Noise:
     """Return the noise of the spec of a game, which the game may not have; its own if it has no spec."""
-    if game.spec is None:
-        return game.noise
-    return _NOISES_OF_SPECS.get(game.spec) or parse_game(game.spec).noise
+    return game.noise if game.spec is None else game._noise_of_spec or parse_game(game.spec).noise
 
 
 def _of_function(entry: Entry[Any], arguments: dict[str, Any]) -> FunctionGame:
