@@ -1,5 +1,6 @@
 """A study that is built in Python, from objects and specs, without any file."""
 
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -16,6 +17,7 @@ from coebl.games import DriftingGame, TensorGame
 from coebl.games.noise import Gaussian
 from coebl.learners import Coebl, Exp3, parse_learner
 from coebl.learners.evolution import Mutation
+from coebl.metrics import METRICS, Metric, metric_class
 from coebl.study import Results, Study, StudyError, parse_study
 
 
@@ -148,6 +150,87 @@ def test_a_study_of_parts_keeps_the_noises_of_its_game_objects():
     study = Study(parts=parts, learners=["exp3"], self_play=True, seeds=2)
     assert [(cell.rounds, cell.noise) for cell in study.cells] == [(9, "none"), (9, None), (3000, "laplace")]
     assert parse_study(study.text).cells == study.cells
+
+
+class Surprise(Metric):
+    """How far noise moved the reward."""
+
+    name = "surprise"
+    needs = frozenset({"payoffs"})
+
+    def __call__(self, block):
+        return abs(block.reward - block.outcomes.earned)
+
+
+class Clash(Surprise):
+    pass
+
+
+class Regret(Surprise):
+    name = "regret"
+
+
+def test_metrics_are_given_by_class(tmp_path):
+    second = METRICS["swap_regret"].factory.of_seat(2)
+    metrics = ["regret", Surprise, METRICS["tv"].factory]
+    study = Study(games=["rps"], learners=["ucb"], **SMALL | {"metrics": metrics})
+    assert [(cell.metrics, dict(cell.objects)) for cell in study.cells] == [
+        (("regret", "tv", "surprise"), {"surprise": Surprise})
+    ]
+    assert Study(games=["chicken"], learners=["ucb"], seeds=2, metrics=[second]).cells[0].metrics == ("swap_regret:2",)
+    assert study.run(tmp_path, workers=2, quiet=True).finished == 1
+    table, result = Results(tmp_path).last(), study.cells[0].run()
+    assert table["surprise"].to_list() == result.final("surprise").tolist()
+    assert study.run(tmp_path, quiet=True).found == 1
+
+
+def test_a_metric_of_a_file_is_the_same_by_class_and_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "from coebl.metrics import Metric\nclass Mine(Metric):\n    name = 'mine'\n"
+        "    def __call__(self, block):\n        return block.reward\n"
+    )
+    by_name, by_class = (
+        Study(games=["rps"], learners=["ucb"], **SMALL | {"metrics": ["regret", metric]})
+        for metric in ("mine.py:Mine", metric_class("mine.py:Mine"))
+    )
+    assert (by_class, by_class.files) == (by_name, by_name.files)
+    assert by_class.cells[0].metrics == ("regret", "mine.py:Mine")
+
+
+def test_cells_of_a_metric_that_has_changed_are_run_again(tmp_path):
+    file = tmp_path / "script.py"
+    code = (
+        "from coebl.metrics import Metric\nclass Mine(Metric):\n    name = 'mine'\n"
+        "    def __call__(self, block):\n        return 1 * block.reward\n"
+        "from coebl import Study\n"
+        "study = Study(games=['rps'], learners=['ucb'], seeds=3, rounds=9, metrics=['regret', Mine], record='last')\n"
+    )
+    found, means = [], []
+    for factor in (1, 2, 2):
+        file.write_text(code.replace("1 *", f"{factor} *"))
+        study = runpy.run_path(str(file), run_name="__main__")["study"]
+        found.append(study.run(tmp_path / "out", quiet=True).found)
+        means.append(Results(tmp_path / "out").last()["mine"].mean())
+    assert found == [0, 0, 1]
+    assert means[1] == means[2] == pytest.approx(2 * means[0])
+
+
+@pytest.mark.parametrize(
+    ("metrics", "reason"),
+    [
+        ([Surprise, Clash], "Clash: another metric or column is called 'surprise'; give it another name."),
+        ([Regret], "metric Regret: its name is 'regret', that of a registered metric; give it another name."),
+        ([type("Spaced", (Surprise,), {"name": "a b"})], "Spaced: the class attribute name is 'a b'; accepted: "),
+        ([type("Unsure", (Surprise,), {"better": "more"})], "metric Unsure: better is 'more'; accepted: 'lower', "),
+        ([Surprise(GAME, 3)], "this is <"),
+        ([dict], "this is <class 'dict'>; accepted: a list of metrics"),
+    ],
+)
+def test_metrics_that_cannot_be_measured(metrics, reason):
+    mistake, place = mistake_in({"metrics": metrics})
+    assert mistake.startswith(f"metrics[{len(metrics) - 1}]: {reason}")
+    assert place == ("metrics", len(metrics) - 1)
 
 
 SCRIPT = """

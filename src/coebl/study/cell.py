@@ -34,6 +34,7 @@ from coebl.engine.result import Keep
 from coebl.games import GAMES, NOISES, TensorGame, parse_game
 from coebl.games.game import NamedGame
 from coebl.learners import LEARNERS, Learner, parse_learner
+from coebl.metrics import Metric
 from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
 from coebl.study.errors import DamagedFileError, StoreError, first_mistake
 
@@ -185,13 +186,17 @@ class Cell:
         noise = self.noise and self.objects.get(self.noise, self.noise)
         return Match(parse_game(self.objects.get(self.game, self.game), noise), self.learners(), self.rounds)
 
+    def measures(self) -> list[str | type[Metric]]:
+        """Return the metrics, by their names or as classes."""
+        return [self.objects.get(name, name) for name in self.metrics]
+
     def run(self, progress: Callable[[int], None] | None = None) -> Result:
         """Play the match once per seed; `progress` is called with the number of rounds done."""
         return simulate(
             self.match(),
             self.seeds,
             record=self.record,
-            metrics=self.metrics,
+            metrics=self.measures(),
             progress=progress,
             device=self.device,
             until=self.until,
@@ -232,7 +237,7 @@ class Cell:
         named |= {Path(file).name: file for spec in specs.values() for file in inner_files(spec)}
         named |= {Path(file).name: file for spec in (*self.metrics, self.noise or "") for file in files_in(spec)}
         files = {key: _checksum(Path(file).read_bytes()) for key, file in named.items() if file and is_file(file)}
-        made = (specs | {"noise": self.noise or ""}).items()  # some objects have no spec
+        made = (specs | {"noise": self.noise or ""} | dict(zip(self.metrics, self.metrics, strict=True))).items()
         labels = self.labels()
         values = {name: getattr(self, name) for name in ("rounds", "record", "device", "until", "keep")}
         return Description.model_construct(  # these values need no validation
@@ -267,9 +272,10 @@ def _checksum(content: bytes) -> str:
 
 
 def _source_checksum(value: Any) -> str:
-    """Return a checksum of a game's payoffs, and of the sources of the custom classes of an object."""
+    """Return a checksum of a game's payoffs, and of the sources of the custom classes of an object, or of a class."""
     parts = [value.fingerprint()] if isinstance(value, NamedGame) else []
-    custom = _custom_classes(value.noise if isinstance(value, NamedGame) else value)
+    inner = value.noise if isinstance(value, NamedGame) else value
+    custom = [inner] if isinstance(inner, type) else _custom_classes(inner)
     return _checksum("\n".join([*parts, *map(source_of, custom)]).encode())
 
 

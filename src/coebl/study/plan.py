@@ -23,7 +23,7 @@ from coebl.study.store import Store, check_one_device
 from coebl.study.studies import Study
 
 _Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `_key_of`
-_MetricKey = tuple[str, str | None]  # a metric, and the checksum of its file, if it has one
+_MetricKey = tuple[str, str | None]  # a metric, and the checksum of its file or of its source, if it has one
 _Seeds = dict[tuple[_MetricKey, ...], set[int]]  # the seeds of a match for which these metrics are measured
 
 
@@ -156,7 +156,8 @@ def _length(description: Description) -> _Key:
 
 
 def _metrics(description: Description) -> tuple[_MetricKey, ...]:
-    return tuple((metric, description.files.get(split_spec(metric).file)) for metric in description.metrics)
+    files = description.files
+    return tuple((metric, files.get(split_spec(metric).file or metric)) for metric in description.metrics)
 
 
 def _seeds_of(descriptions: Iterable[Description]) -> dict[_Key, _Seeds]:

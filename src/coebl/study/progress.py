@@ -151,7 +151,7 @@ def _seconds(cell: Cell, ends: float) -> float:
         if now >= ends or (len(marks) > 1 and now - started >= _SAMPLE):
             raise EnoughError
 
-    metrics = cell.metrics if small else ("regret", "pseudo_regret")
+    metrics = cell.measures() if small else ["regret", "pseudo_regret"]
     with suppress(EnoughError):
         simulate(match, seeds, record="last", metrics=metrics, block_rounds=block, progress=mark)
     (first, began), (last, ended) = marks[0], marks[-1]

@@ -140,7 +140,7 @@ class Build:
         self._file_names: dict[str, Path] = {}  # the names that identify files in results
         self._objects: dict[str, Any] = {}  # by the names that represent them in specs
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
-        self._custom_metrics: dict[str, tuple[type[Metric], str]] = {}  # in files, with the first of equivalent specs
+        self._custom_metrics: dict[str, tuple[type[Metric], str]] = {}  # by name, with the first of equivalent specs
         self._cell_count = 0
         self._begin((), contents, contents)
 
@@ -256,7 +256,8 @@ class Build:
         common = {"rounds": rounds, "record": record, "device": device, "until": until}
         for (name, own_noise), game in played.items():
             for noise, players, block in itertools.product(noises or [own_noise], game.match_ups, blocks):
-                objects = {spec: self._objects[spec] for spec in (name, *players, noise) if spec in self._objects}
+                specs = (name, *players, noise, *game.fields["metrics"])
+                objects = {spec: self._objects[spec] for spec in specs if spec in self._objects}
                 cell = Cell(name, players, seeds=block, noise=noise, objects=objects, **game.fields, **common)
                 if keep and game.drawn and block is blocks[0]:
                     yield replace(cell, seeds=block[:1], keep=keep)
@@ -382,12 +383,24 @@ class Build:
             return []
         names: list[tuple[Place, str]] = []
         for index, name in enumerate(metrics):
-            if isinstance(name, str):
-                with self._noting((*place, index)):
+            with self._noting((*place, index)):
+                if isinstance(name, str):
                     names.append(((*place, index), self._metric(name, search)))
-            else:
-                self._reject((*place, index), name, KEYS["metrics"].accepted)
+                elif isinstance(name, type) and issubclass(name, Metric):
+                    names.append(((*place, index), self._custom_metric(name)))
+                else:
+                    self._reject((*place, index), name, KEYS["metrics"].accepted)
         return names
+
+    def _custom_metric(self, metric: type[Metric]) -> str:
+        """Return the name, or the file and the name, of a metric that is given as a class."""
+        if reason := METRICS.reason_to_reject(metric):
+            raise InputError(f"metric {metric.__name__}: {reason}")
+        if split_spec(spec := METRICS.entry_of(metric).name).file:
+            return self._metric_in_file(spec)
+        if registered_metric(metric.name) is metric:
+            return metric.name
+        return self._keep(self._distinct(metric.__name__, metric, metric.name), metric)
 
     def _metric(self, name: str, search: str | None) -> str:
         """Return the canonical name of a metric, with the path of its file if it has one."""
@@ -405,14 +418,16 @@ class Build:
             accepted = "file.py:Name, or file.py:Name:2 for the second seat"
             raise InputError(f"{spec}: a metric has no parameters; accepted: {accepted}.")
         metric = metric_class(placed)
-        if metric.seat == 0:
-            placed = split_spec(placed).name
+        return self._distinct(spec, metric, placed if metric.seat else split_spec(placed).name)
+
+    def _distinct(self, given: str, metric: type[Metric], spec: str) -> str:
+        """Return the spec of a custom metric, or an earlier one of it; reject a name that another metric has."""
         if not _fits(r"[A-Za-z][A-Za-z0-9_]*(:\d+)?", metric.name):
             accepted = 'letters, digits and _, such as name = "surprise"'
-            raise InputError(f"{spec}: the class attribute name is {shorten(metric.name)}; accepted: {accepted}.")
-        first, spec_of_first = self._custom_metrics.setdefault(metric.name, (metric, placed))
+            raise InputError(f"{given}: the class attribute name is {shorten(metric.name)}; accepted: {accepted}.")
+        first, spec_of_first = self._custom_metrics.setdefault(metric.name, (metric, spec))
         if metric.name in METRICS or metric.name in (*RESERVED, "all") or first is not metric:
-            raise InputError(f"{spec}: another metric or column is called {metric.name!r}; give it another name.")
+            raise InputError(f"{given}: another metric or column is called {metric.name!r}; give it another name.")
         return spec_of_first
 
     def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: AnyGame) -> tuple[str, ...]:
@@ -421,10 +436,12 @@ class Build:
         if isinstance(game, TensorGame) and "metrics" not in self._table:
             metrics = [((), name) for name in _GENERAL_SUM_METRICS]
         for place, name in metrics:
-            named = all_metrics(game, None if name == "all" else [name])
-            for metric in [name] if split_spec(name).file else [kind.name for kind in named]:
+            custom = name in self._objects or split_spec(name).file
+            names = [name] if custom else [kind.name for kind in all_metrics(game, None if name == "all" else [name])]
+            for metric in names:
                 if (key, metric) not in self._reasons:  # checking whether an equilibrium is unique takes time
-                    self._reasons[key, metric] = metric_class(metric).reason_undefined(game)
+                    kind = self._objects.get(metric) or metric_class(metric)
+                    self._reasons[key, metric] = kind.reason_undefined(game)
                 reason = self._reasons[key, metric]
                 if reason is None:
                     chosen.add(metric)

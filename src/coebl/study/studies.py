@@ -36,6 +36,7 @@ from coebl.games import Noise, TensorGame, ZeroSumGame
 from coebl.games.game import NamedGame
 from coebl.games.registry import default_noise
 from coebl.learners import Learner
+from coebl.metrics import METRICS, Metric
 from coebl.study.cell import Cell
 from coebl.study.errors import Place, StudyError, written
 from coebl.study.schema import MATCH_UPS, Build
@@ -95,7 +96,7 @@ class Study:
         noise: a noise or several; by default the noise of each game.
         until: a condition that ends a run, see `coebl.simulate`; the results have the metric hitting_time.
         record: the rounds at which metrics are kept, see `coebl.simulate`; by default "log", or "last" with until.
-        metrics: names, or file.py:Name; or "all".
+        metrics: names, file.py:Name, or classes; or "all".
         keep: ["policies"] for a replay on the page: the policies of the first seed at a few hundred rounds, on games
             with a matrix of at most 16 actions per player.
         seeds_per_cell: seeds that are run and stored together.
@@ -135,7 +136,7 @@ class Study:
         noise: str | Noise | Sequence[str | Noise] | None = None,
         until: str | None = None,
         record: Record | None = None,
-        metrics: Sequence[str] | str | None = None,
+        metrics: Sequence[str | type[Metric]] | str | None = None,
         keep: Sequence[str] | None = None,
         seeds_per_cell: int | None = None,
         device: Device = "cpu",
@@ -442,6 +443,8 @@ def _value(value: Any) -> str:
         return "{ " + ", ".join(f"{json.dumps(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
-    if not isinstance(value, (str, int, float)):  # an object: its spec
+    if isinstance(value, type):
+        value = METRICS.entry_of(value).name
+    elif not isinstance(value, (str, int, float)):  # an object: its spec
         value = (value.spec or value.name) if isinstance(value, NamedGame) else str(value)
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON's notation is also TOML's

@@ -365,7 +365,7 @@ def _rehearse(cell: Cell) -> Failure | None:
 
     try:
         with within(_REHEARSAL):
-            match, seeds, metrics = cell.match(), cell.seeds[:2], cell.metrics
+            match, seeds, metrics = cell.match(), cell.seeds[:2], cell.measures()
             simulate(match, seeds, record=cell.record, metrics=metrics, block_rounds=_ROUNDS, progress=stop)
     except EnoughError:
         pass
