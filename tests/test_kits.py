@@ -165,6 +165,7 @@ def test_a_custom_class_passes():
             "comes to play a dominant action",
             "look at the sign of the reward",
         ),
+        (faulty("deaf", observe=Learner.observe), "comes to play a dominant action", "write observe(self, t, seen)"),
         (
             faulty("square only", policy=returns_numpys("opponent_actions")),
             "plays square, wide, tall",

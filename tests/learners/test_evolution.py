@@ -380,6 +380,14 @@ def test_a_custom_operator_names_what_it_lacks(tmp_path, kind, code, message):
         simulate("rps", f"coebl:{kind.lower()}={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
 
 
+def test_an_index_of_a_selection_that_is_out_of_range(tmp_path):
+    code = "import numpy as np\nfrom coebl.learners.evolution import Selection\nclass Mine(Selection):\n"
+    (tmp_path / "mine.py").write_text(f"{code}    def __call__(self, generation):\n        return np.array([[1, 5]])\n")
+    learner = f"coebl:selection={tmp_path / 'mine.py'}:Mine,population=pool:size=2+mutants=3"
+    with pytest.raises(InputError, match=r"returned an index out of range; accepted: 0 \.\. 4, parents first\."):
+        simulate("rps", learner, "uniform", rounds=2, seeds=2)
+
+
 def test_a_metric_names_the_method_that_it_lacks():
     class Bare(Metric):
         def __init__(self): ...

@@ -224,7 +224,7 @@ def test_cells_of_a_metric_that_has_changed_are_run_again(tmp_path):
         ([type("Spaced", (Surprise,), {"name": "a b"})], "Spaced: the class attribute name is 'a b'; accepted: "),
         ([type("Unsure", (Surprise,), {"better": "more"})], "metric Unsure: better is 'more'; accepted: 'lower', "),
         ([Surprise(GAME, 3)], "this is <"),
-        ([dict], "this is <class 'dict'>; accepted: a list of metrics"),
+        ([dict], "this is the class dict; accepted: a list of metrics"),
     ],
 )
 def test_metrics_that_cannot_be_measured(metrics, reason):

@@ -113,11 +113,13 @@ def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[str, I
 
 
 def shorten(value: object, width: int = 60) -> str:
-    """Return the repr of a value on one line, shortened to a width.
+    """Return the repr of a value, or the name of a class, on one line, shortened to a width.
 
     >>> shorten("x" * 90 + "y", width=12)
     "'xxxxxx...y'"
     """
+    if isinstance(value, type):
+        return one_line(f"the class {value.__name__}", width)
     try:
         return one_line(repr(value), width)
     except ValueError:  # Python does not print integers of more than a few thousand digits

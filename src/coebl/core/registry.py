@@ -372,8 +372,7 @@ class Registry(Generic[T]):
         base = self.base
         if base is not None and not self.fits(factory):
             package = base.__module__.rpartition(".")[0]
-            given = f"the class {factory.__name__}" if isinstance(factory, type) else shorten(factory)
-            return f"this is {given}; accepted: a class that extends {package}.{base.__name__}."
+            return f"this is {shorten(factory)}; accepted: a class that extends {package}.{base.__name__}."
         ours = getattr(factory, "__module__", "").startswith("coebl.")
         if base is not None and not ours and (reason := _reason_not_callable(factory)):
             return reason

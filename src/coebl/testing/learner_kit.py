@@ -206,10 +206,12 @@ def _dominance(learner: Learner) -> None:
         policies = _play(learner, game, seat, 1500, [0, 1, 2, 3])
         share = float((policies[750:] if genes else policies[750:, :, best]).mean())  # all genes should be 1
         chance = 0.5 if genes else 1 / policies.shape[2]
+        learns = type(learner).observe is not Learner.observe
+        repair = "look at the sign of the reward" if learns else "write observe(self, t, seen)"
         demand(
             share >= chance + _MARGIN,
             f"{SEATS[seat]} seat: the dominant action has a mean probability of {share:.2f}, and chance is "
-            f"{chance:.2f}; look at the sign of the reward, or set improves = False",
+            f"{chance:.2f}; {repair}, or set improves = False",
         )
 
 

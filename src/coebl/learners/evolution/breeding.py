@@ -170,4 +170,9 @@ class Generation(NamedTuple):
                 return np.where(index.reshape((-1, *(1,) * (old.ndim - 1))) == 1, new, old)
             return np.concatenate([old, new], axis=1)[seat.at(index)]
 
-        return Individuals(*map(chosen, self.parents, self.new))
+        try:
+            return Individuals(*map(chosen, self.parents, self.new))
+        except IndexError:
+            last = self.size + self.new.number - 1
+            message = f"a selection returned an index out of range; accepted: 0 .. {last}, parents first."
+            raise InputError(message) from None
