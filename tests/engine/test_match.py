@@ -27,7 +27,7 @@ UCB, EXP3 = parse_learner("ucb"), parse_learner("exp3")
             r"^players is .*; accepted: a tuple with a Learner for each seat of game, \(r",
         ),
         (lambda: Match(GAME, UCB, 10), r"^players is .*; accepted: a tuple"),
-        (lambda: Match.of(GAME, Ucb, "exp3"), r"^learner is <class .*Ucb'>; accepted: .* Make one: Ucb\(\)\.$"),
+        (lambda: Match.of(GAME, Ucb, "exp3"), r"^learner is the class Ucb; accepted: .* Make one: Ucb\(\)\.$"),
         (lambda: Match.of(GAME, 3, "exp3"), r"^learner is 3; accepted: a Learner, or a spec such as 'coebl'\.$"),
         (lambda: Match.of(GAME, "ucb", "exp3", noise=0.5), r"^noise is 0\.5; accepted: a Noise, or a spec such as"),
         (lambda: Match.of(GAME, "exp3ix", "ucb"), "^unknown learner 'exp3ix': did you mean 'exp3-ix'"),
