@@ -7,8 +7,10 @@ Adapt the functions of the first section when an interface changes, but never th
 the intervals of a tournament's means, when they became Student's over games instead of the bootstrap's.
 """
 
+import ast
 import json
 import shutil
+import subprocess
 import tarfile
 from collections.abc import Callable
 from functools import cache
@@ -241,3 +243,24 @@ def test_frozen_numbers_are_recomputed(name, tmp_path):
     stored = sorted(path.relative_to(tmp_path / "copy") for path in (tmp_path / "copy").rglob("*") if path.is_file())
     for path in stored:  # reading does not change a folder
         assert (tmp_path / name / path).read_bytes() == (tmp_path / "copy" / path).read_bytes(), path
+
+
+def test_the_script_is_for_the_code_that_it_names():
+    imported = [
+        (f"src/{node.module.replace('.', '/')}", alias.name)
+        for node in ast.walk(ast.parse((FROZEN / "make.py").read_text()))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("coebl.")
+        for alias in node.names
+    ]
+    assert len(imported) >= 5
+    for module, name in imported:
+        found = [old_file(f"{module}{end}") for end in (".py", "/__init__.py")]
+        assert any(name in text for text in found), (module, name)
+
+
+def old_file(path: str) -> str:
+    """The content of a file at the commit that `make.py` names, or ""."""
+    git = ["git", "-C", str(ROOT)]
+    if subprocess.run([*git, "cat-file", "-e", "9955651"], capture_output=True).returncode:
+        pytest.skip("no history of the repository")
+    return subprocess.run([*git, "show", f"9955651:{path}"], capture_output=True, text=True).stdout

@@ -71,7 +71,8 @@ def main(names: list[str]) -> None:
 
     from coebl.study import read_study, run
     from coebl.study.cell import Cell
-    from coebl.tournament.suite import read_suite, study_of
+    from coebl.tournament.plan import read_tournament
+    from coebl.tournament.suite import read_suite
 
     (HERE / "reproduction.toml").write_text(reproduction_text())
     Cell.run = use_small_games(Cell.run)  # type: ignore[method-assign]
@@ -81,7 +82,7 @@ def main(names: list[str]) -> None:
             if name in ("tournament", "trial"):
                 suite = read_suite(str(file))
                 field = [suite.subject] if suite.subject else suite.learners
-                study = study_of(suite, field, suite.seeds)
+                study = read_tournament(suite, field, suite.seeds, folder)
             else:
                 study = read_study(file)
             with ThreadPoolExecutor(1) as executor:
