@@ -5,6 +5,7 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from coebl.core.modules import load_file
@@ -111,6 +112,33 @@ def test_numbers_that_change_while_code_runs_do_not_count_without_a_file():
     module.Counting().step()
     assert (module.Counting.calls, module.add.__globals__["count"]) == (1, 1)
     assert source_of(module.Counting) == before
+
+
+LOCAL = """
+def make(factor, table, offset=lambda x: x):
+    def times(x):
+        return factor * x
+
+    class Base:
+        rate = table[0]
+
+    class Mine(Base):
+        step = 0.25 * factor
+        def play(self, x):
+            return times(x) + offset(x) + sum(table), __class__
+    return Mine
+"""
+
+
+@pytest.mark.parametrize("load", ["in_a_file", "without_a_file"])
+def test_classes_made_by_a_function_differ_by_what_they_take_from_it(load, request):
+    make = (without_a_file if load == "without_a_file" else request.getfixturevalue(load))(LOCAL).make
+    table = np.array([1.0, 2.0])
+    sources = [source_of(make(*arguments)) for arguments in ((1, table), (2, table), (1, table + 1), (1, [1.0, 2.0]))]
+    assert len(set(sources)) == 4
+    assert source_of(make(1, np.array([1.0, 2.0]))) == sources[0]
+    others = [source_of(make(1, table, lambda x: x + 1)), source_of(make(1, table, lambda x: x + 2))]
+    assert len({sources[0], *others}) == 3
 
 
 def test_byte_code_is_the_same_in_every_process():

@@ -164,7 +164,7 @@ def test_the_sentence_says_who_does_better(shift, margin, message):
 
 def test_one_seed_is_no_evidence():
     comparison = compare(Table(meeting(("rps", "biased-rps"), seeds=1)), "ucb", "exp3")
-    assert str(comparison).startswith("Head to head, one seed says nothing about ucb and exp3")
+    assert str(comparison).startswith("Head to head, one seed cannot separate ucb and exp3")
 
 
 ALONE = meeting(learners=("ucb",)) | meeting(learners=("exp3",))

@@ -7,6 +7,7 @@ import pytest
 from coebl import simulate
 from coebl.core.errors import InputError
 from coebl.evidence.runtimes import Runtimes, read_runtimes
+from coebl.metrics import METRICS
 from coebl.naming import game_title
 from coebl.study import Results, Study, StudyError
 from coebl.study.errors import StoreError
@@ -127,6 +128,7 @@ def test_a_study_of_searches(searches):
     [
         ({"device": "cuda"}, "device: this is cuda, and pdcoea.* is a search; accepted: cpu"),
         ({"metrics": ["regret"]}, "regret adds up over the rounds, and pdcoea.* is a search"),
+        ({"metrics": [METRICS["regret"].factory]}, "regret adds up over the rounds, and pdcoea.* is a search"),
         ({"until": None, "record": "log"}, 'accepted: "last" with pdcoea'),
         ({"games": ["rps"]}, "rls-pd plays genomes, but the game has numbered actions"),
         ({"self_play": None, "all_pairs": True}, "chooses the actions of both players"),

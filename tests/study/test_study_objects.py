@@ -175,13 +175,41 @@ def test_metrics_are_given_by_class(tmp_path):
     metrics = ["regret", Surprise, METRICS["tv"].factory]
     study = Study(games=["rps"], learners=["ucb"], **SMALL | {"metrics": metrics})
     assert [(cell.metrics, dict(cell.objects)) for cell in study.cells] == [
-        (("regret", "tv", "surprise"), {"surprise": Surprise})
+        (("regret", "tv", "surprise"), {("metric", "surprise"): Surprise})
     ]
+    assert study.text.startswith("# Only Python can make these, so run this study from there: surprise.\n")
     assert Study(games=["chicken"], learners=["ucb"], seeds=2, metrics=[second]).cells[0].metrics == ("swap_regret:2",)
     assert study.run(tmp_path, workers=2, quiet=True).finished == 1
     table, result = Results(tmp_path).last(), study.cells[0].run()
     assert table["surprise"].to_list() == result.final("surprise").tolist()
     assert study.run(tmp_path, quiet=True).found == 1
+
+
+def test_a_game_a_noise_and_a_metric_may_have_the_name_of_a_learner(tmp_path):
+    class Named(Surprise):
+        name = "exp3"
+
+    game = Game([[0, 1], [1, 0]], name="exp3")
+    study = Study(games=[game], learners=["exp3", "ucb"], **SMALL | {"metrics": [Named]})
+    assert study.run(tmp_path, quiet=True).failed == ()
+    assert Results(tmp_path).last()["exp3"].len() == len(study.cells) * len(study.cells[0].seeds)
+
+
+def test_a_metric_made_by_a_function_is_measured_again_if_its_values_change(tmp_path):
+    def scaled(factor):
+        class Scaled(Surprise):
+            name = "scaled"
+
+            def __call__(self, block):
+                return factor * super().__call__(block)
+
+        return Scaled
+
+    for n, finished, found in ((1, 1, 0), (2, 1, 0), (2, 0, 1)):
+        study = Study(games=["rps"], learners=["ucb"], **SMALL | {"metrics": [scaled(n)]})
+        done = study.run(tmp_path, quiet=True)
+        assert (done.finished, done.found, done.failed) == (finished, found, ())
+        assert Results(tmp_path).last()["scaled"].to_list() == study.cells[0].run().final("scaled").tolist()
 
 
 def test_a_metric_of_a_file_is_the_same_by_class_and_by_name(tmp_path, monkeypatch):
@@ -392,7 +420,7 @@ def test_two_custom_learners_with_one_spec_are_rejected():
     with pytest.raises(StudyError, match="two different objects are called 'coebl:mutation=Shift'"):
         Study(games=["rps"], learners=[first, second], seeds=3)
     study = Study(games=["rps"], learners=[first, replace(first)], seeds=3)
-    assert [cell.objects["coebl:mutation=Shift"] for cell in study.cells] == [first]
+    assert [cell.objects["learner", "coebl:mutation=Shift"] for cell in study.cells] == [first]
 
 
 @pytest.mark.parametrize(

@@ -5,24 +5,76 @@ from __future__ import annotations
 import ast
 import dis
 import inspect
+import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
 _CONSTANTS = (bool, int, float, str)
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object in memory
 
 
 def source_of(code: type | FunctionType) -> str:
     """Return the source of a class or function, and of all that it names in its module, directly or not.
 
     These are functions, classes and constants. Where there is no source, as in a notebook, their byte code is returned.
+    Code that is defined in a function also has what it takes from there: classes of one source may differ in that.
 
     >>> source_of(source_of).splitlines()[0]
     'def source_of(code: type | FunctionType) -> str:'
     """
-    return _source(code) or _byte_code(code)
+    return (_source(code) or _byte_code(code)) + _local_values(code)
+
+
+@cache
+def _local_values(code: type | FunctionType) -> str:
+    """Return what code defined in a function takes from there: the values in its closures, and its class attributes.
+
+    They are read once, as they may change while the code runs.
+    """
+    lines: list[str] = []
+    parts: list[Any] = [code] * _is_local(code)  # grows while it is read
+
+    def add(name: str, value: Any) -> None:
+        if not _is_local(value):
+            shown = value.tobytes().hex() if hasattr(value, "tobytes") else _ADDRESS.sub("", repr(value))
+            lines.append(f"\n{name} = {shown}")
+        elif value not in parts:
+            parts.append(value)
+            lines.append(f"\n{_source(value) or _byte_code(value)}")
+
+    for part in parts:
+        if part.__name__ == "<lambda>":
+            lines.append(f"\n{_byte_code(part)}")  # its source is the whole line, which may have several
+        for base in filter(_is_local, getattr(part, "__bases__", ())):
+            add("", base)
+        for name, member in _members(part):
+            if isinstance(member, _CONSTANTS) and name[:2] != "__":
+                add(name, member)
+            elif function := _function_of(member):
+                for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+                    with suppress(ValueError):  # it has no value yet
+                        add(free, cell.cell_contents)
+    return "".join(lines)
+
+
+def _is_local(value: Any) -> bool:
+    """Return True for a class or function that is defined in a function."""
+    return isinstance(value, (type, FunctionType)) and "<locals>" in value.__qualname__
+
+
+def _members(code: type | FunctionType) -> list[tuple[str, Any]]:
+    """Return the attributes of a class by name, or a function itself."""
+    return sorted(vars(code).items()) if isinstance(code, type) else [("", code)]
+
+
+def _function_of(member: Any) -> FunctionType | None:
+    """Return the function of a method, a class method or a property; None for anything else."""
+    function = getattr(member, "__func__", getattr(member, "fget", member))
+    return function if isinstance(function, FunctionType) else None
 
 
 @cache
@@ -96,16 +148,14 @@ def _byte_code(code: type | FunctionType) -> str:
     assigned: set[str] = set()
     parts: list[Any] = [code]  # grows while it is read
     for part in parts:
-        members = [("", part)]
+        members = _members(part)
         if isinstance(part, type):
             parts += (base for base in part.__bases__ if base.__module__ == code.__module__ and base not in parts)
-            members = sorted(vars(part).items())
             plain = {name: value for name, value in members if isinstance(value, _CONSTANTS) and name[:2] != "__"}
             constants |= {name: f"{part.__qualname__}.{name} = {value!r}" for name, value in plain.items()}
         lines.append(f"{code.__module__}.{part.__qualname__}")
         for name, member in members:
-            function = getattr(member, "__func__", getattr(member, "fget", member))  # of class methods and properties
-            if not isinstance(function, FunctionType):
+            if (function := _function_of(member)) is None:
                 continue
             for inner in _codes(function.__code__):
                 values = [

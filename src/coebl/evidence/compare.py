@@ -132,7 +132,7 @@ class Comparison:
 
     def _verdict(self, contest: Contest) -> str:
         if contest.difference.n < 2:
-            return f"one seed says nothing about {self.a} and {self.b}"
+            return f"one seed cannot separate {self.a} and {self.b}"
         if contest.difference.p <= ALPHA:
             word = "lower" if contest.difference.mean < 0 else "higher"
             found = f"{self.a} has the {word} {self.title}"

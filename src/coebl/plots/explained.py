@@ -1,4 +1,4 @@
-"""Why a learner loses, in three panels: its matches, the rounds of its largest loss, and its policy there."""
+"""The figure of an explanation, in three panels: the matches, the rounds of the largest loss, and the policy there."""
 
 from __future__ import annotations
 

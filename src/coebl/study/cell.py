@@ -34,7 +34,7 @@ from coebl.engine.result import Keep
 from coebl.games import GAMES, NOISES, TensorGame, parse_game
 from coebl.games.game import NamedGame
 from coebl.learners import LEARNERS, Learner, parse_learner
-from coebl.metrics import Metric
+from coebl.metrics import METRICS, Metric
 from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
 from coebl.study.errors import DamagedFileError, StoreError, first_mistake
 
@@ -45,6 +45,7 @@ _MOST_BYTES = 1 << 26  # far more than a million seeds need
 
 SEATS = ("row", "column")  # the keys of the files of the first two players
 REGISTRIES: dict[str, Registry[Any]] = {"game": GAMES, "player": LEARNERS, "noise": NOISES}
+ObjectKey = tuple[str, str]  # the kind of an object, as its registry has it, and the spec that represents it
 
 
 def _seat_key(seat: int) -> str:
@@ -171,7 +172,7 @@ class Cell:
     record: Record = "log"  # the rounds at which metrics are kept: see `coebl.simulate`
     metrics: tuple[str, ...] = ("regret", "pseudo_regret")  # names, or path/to/file.py:Name
     device: Device = "cpu"  # the same seed leads to different runs on different devices
-    objects: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # not made by specs
+    objects: Mapping[ObjectKey, Any] = field(default_factory=dict, compare=False, repr=False)  # not made by specs
     until: str | None = None  # the condition that ends a run before its last round
     keep: tuple[Keep, ...] = ()  # other data to keep of its runs; only in a cell of one seed
     shape: tuple[int, ...] = field(default=(), compare=False, repr=False)  # the numbers of actions; (): unknown
@@ -179,16 +180,20 @@ class Cell:
 
     def learners(self) -> tuple[Learner, ...]:
         """Return the learners, in the order of the seats."""
-        return tuple(parse_learner(self.objects.get(spec, spec)) for spec in self.players)
+        return tuple(parse_learner(self._object(LEARNERS, spec)) for spec in self.players)
 
     def match(self) -> Match:
         """Return the match that the cell plays."""
-        noise = self.noise and self.objects.get(self.noise, self.noise)
-        return Match(parse_game(self.objects.get(self.game, self.game), noise), self.learners(), self.rounds)
+        noise = self.noise and self._object(NOISES, self.noise)
+        return Match(parse_game(self._object(GAMES, self.game), noise), self.learners(), self.rounds)
 
     def measures(self) -> list[str | type[Metric]]:
         """Return the metrics, by their names or as classes."""
-        return [self.objects.get(name, name) for name in self.metrics]
+        return [self._object(METRICS, name) for name in self.metrics]
+
+    def _object(self, registry: Registry[Any], spec: str) -> Any:
+        """Return the object that a spec of this kind represents, if the cell has it; otherwise the spec."""
+        return self.objects.get((registry.kind, spec), spec)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Result:
         """Play the match once per seed; `progress` is called with the number of rounds done."""
@@ -237,7 +242,10 @@ class Cell:
         named |= {Path(file).name: file for spec in specs.values() for file in inner_files(spec)}
         named |= {Path(file).name: file for spec in (*self.metrics, self.noise or "") for file in files_in(spec)}
         files = {key: _checksum(Path(file).read_bytes()) for key, file in named.items() if file and is_file(file)}
-        made = (specs | {"noise": self.noise or ""} | dict(zip(self.metrics, self.metrics, strict=True))).items()
+        made: list[tuple[str, Registry[Any], str]] = [("game", GAMES, self.game), ("noise", NOISES, self.noise or "")]
+        made += ((_seat_key(seat), LEARNERS, spec) for seat, spec in enumerate(self.players))
+        made += ((name, METRICS, name) for name in self.metrics)
+        objects = {key: self.objects.get((registry.kind, spec)) for key, registry, spec in made}
         labels = self.labels()
         values = {name: getattr(self, name) for name in ("rounds", "record", "device", "until", "keep")}
         return Description.model_construct(  # these values need no validation
@@ -247,7 +255,7 @@ class Cell:
             seeds=tuple(self.seeds),
             noise=None if self.noise is None else labels.noise,
             metrics=tuple(map(without_folder, self.metrics)),
-            files=files | {key: _source_checksum(self.objects[spec]) for key, spec in made if spec in self.objects},
+            files=files | {key: _source_checksum(value) for key, value in objects.items() if value is not None},
         )
 
     def _game_file(self) -> str:
@@ -440,7 +448,7 @@ def read_record(path: Path, raw: bytes) -> CellRecord:
     if record.digest != path.stem:
         raise DamagedFileError(f"{path}: its name should be {record.digest}.parquet.")
     if not ours:
-        raise DamagedFileError(f"{path}: it is of format {FORMAT}, and its description says {shorten(number, 20)}.")
+        raise DamagedFileError(f"{path}: it is of format {FORMAT}, and its description has format {shorten(number, 20)}.")
     return record
 
 

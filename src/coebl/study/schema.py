@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from coebl.backend import DEVICES, Backend, backend_class
 from coebl.core.errors import InputError, nearest, reason_of, shorten
+from coebl.core.registry import Registry
 from coebl.core.specs import MOST_IN_GRID, expand, move_files, split_spec, without_folder
 from coebl.engine import Match, Record
 from coebl.engine.match import MOST_ROUNDS
@@ -32,7 +33,7 @@ from coebl.games.registry import default_noise
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric, all_metrics, metric_class, registered_metric
 from coebl.search import Search
-from coebl.study.cell import Cell, is_file
+from coebl.study.cell import Cell, ObjectKey, is_file
 from coebl.study.cell_file import RESERVED
 from coebl.study.errors import Mistake, Place
 
@@ -88,7 +89,7 @@ KEYS = {
         lambda value: value in ("all", "log", "last") or _is_integer(value, 1, math.inf),
     ),
     "keep": Key('["policies"]: of the first seed, for a replay on the page', lambda value: value in ([], ["policies"])),
-    "metrics": Key(f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name"),
+    "metrics": Key(f"a list of metrics, out of {', '.join(METRICS.names)}, all; file.py:Name; in Python also a class"),
     "match-ups": Key("a table [match-ups] with self-play, all-pairs, one-against-all, pairs or players"),
     "parts": Key("tables [[parts]], each with other keys"),
 }
@@ -138,7 +139,7 @@ class Build:
         self.files: dict[str, Path] = {}  # the files that it names, by name
         self._folder = folder or Path()  # file names are relative to it
         self._file_names: dict[str, Path] = {}  # the names that identify files in results
-        self._objects: dict[str, Any] = {}  # by the names that represent them in specs
+        self._objects: dict[ObjectKey, Any] = {}  # by their kinds, and the names that represent them in specs
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
         self._custom_metrics: dict[str, tuple[type[Metric], str]] = {}  # by name, with the first of equivalent specs
         self._cell_count = 0
@@ -256,8 +257,9 @@ class Build:
         common = {"rounds": rounds, "record": record, "device": device, "until": until}
         for (name, own_noise), game in played.items():
             for noise, players, block in itertools.product(noises or [own_noise], game.match_ups, blocks):
-                specs = (name, *players, noise, *game.fields["metrics"])
-                objects = {spec: self._objects[spec] for spec in specs if spec in self._objects}
+                keys = [(GAMES.kind, name), (NOISES.kind, noise), *((LEARNERS.kind, spec) for spec in players)]
+                keys += ((METRICS.kind, metric) for metric in game.fields["metrics"])
+                objects = {key: self._objects[key] for key in keys if key in self._objects}
                 cell = Cell(name, players, seeds=block, noise=noise, objects=objects, **game.fields, **common)
                 if keep and game.drawn and block is blocks[0]:
                     yield replace(cell, seeds=block[:1], keep=keep)
@@ -343,14 +345,14 @@ class Build:
             with self._noting(place):
                 placed = self._placed(str(entry))  # of an object too: its file is kept with the results
                 value = parse(placed) if isinstance(entry, str) else entry
-                made.setdefault(self._keep(str(value), value, names.known_everywhere(value)), (value, place))
+                made.setdefault(self._keep(names, str(value), value, names.known_everywhere(value)), (value, place))
         return made
 
-    def _keep(self, spec: str, value: Any, known_everywhere: bool = False) -> str:
+    def _keep(self, names: Registry[Any], spec: str, value: Any, known_everywhere: bool = False) -> str:
         """Return the spec; keep the object if no other process can make it from this: it is in no package or file."""
         if known_everywhere:
             return spec
-        kept = self._objects.setdefault(spec, value)
+        kept = self._objects.setdefault((names.kind, spec), value)
         if kept is not value and (isinstance(value, NamedGame) or kept != value):
             raise InputError(f"two different objects are called {spec!r}; give one of them another name.")
         return spec
@@ -382,35 +384,34 @@ class Build:
             self._reject_key("metrics")
             return []
         names: list[tuple[Place, str]] = []
-        for index, name in enumerate(metrics):
+        for index, entry in enumerate(metrics):
             with self._noting((*place, index)):
-                if isinstance(name, str):
-                    names.append(((*place, index), self._metric(name, search)))
-                elif isinstance(name, type) and issubclass(name, Metric):
-                    names.append(((*place, index), self._custom_metric(name)))
-                else:
-                    self._reject((*place, index), name, KEYS["metrics"].accepted)
+                if not isinstance(entry, str) and not (isinstance(entry, type) and issubclass(entry, Metric)):
+                    self._reject((*place, index), entry, KEYS["metrics"].accepted)
+                    continue
+                name = entry if entry == "all" else self._metric(entry)
+                if search and (name == "all" or self._class_of(name).cumulative):
+                    raise InputError(
+                        f"{name} adds up over the rounds, and {search} is a search. Name exploitability, say."
+                    )
+                names.append(((*place, index), name))
         return names
 
-    def _custom_metric(self, metric: type[Metric]) -> str:
-        """Return the name, or the file and the name, of a metric that is given as a class."""
+    def _metric(self, metric: str | type[Metric]) -> str:
+        """Return the name of a metric, with the path of its file if it has one; keep a class that has no file."""
+        if isinstance(metric, str):
+            return self._metric_in_file(metric) if split_spec(metric).file else metric_class(metric).name
         if reason := METRICS.reason_to_reject(metric):
             raise InputError(f"metric {metric.__name__}: {reason}")
         if split_spec(spec := METRICS.entry_of(metric).name).file:
             return self._metric_in_file(spec)
         if registered_metric(metric.name) is metric:
             return metric.name
-        return self._keep(self._distinct(metric.__name__, metric, metric.name), metric)
+        return self._keep(METRICS, self._distinct(metric.__name__, metric, metric.name), metric)
 
-    def _metric(self, name: str, search: str | None) -> str:
-        """Return the canonical name of a metric, with the path of its file if it has one."""
-        if split_spec(name).file:
-            return self._metric_in_file(name)
-        if search and (name == "all" or ((metric := registered_metric(name)) and metric.cumulative)):
-            raise InputError(f"{name} adds up over the rounds, and {search} is a search. Name exploitability, say.")
-        if name == "all":
-            return name
-        return str(metric_class(name).name)
+    def _class_of(self, metric: str) -> type[Metric]:
+        """Return the class of a metric of a cell."""
+        return self._objects.get((METRICS.kind, metric)) or metric_class(metric)
 
     def _metric_in_file(self, spec: str) -> str:
         placed, seat = self._placed(spec), split_spec(spec).parameters
@@ -436,12 +437,11 @@ class Build:
         if isinstance(game, TensorGame) and "metrics" not in self._table:
             metrics = [((), name) for name in _GENERAL_SUM_METRICS]
         for place, name in metrics:
-            custom = name in self._objects or split_spec(name).file
+            custom = (METRICS.kind, name) in self._objects or split_spec(name).file
             names = [name] if custom else [kind.name for kind in all_metrics(game, None if name == "all" else [name])]
             for metric in names:
                 if (key, metric) not in self._reasons:  # checking whether an equilibrium is unique takes time
-                    kind = self._objects.get(metric) or metric_class(metric)
-                    self._reasons[key, metric] = kind.reason_undefined(game)
+                    self._reasons[key, metric] = self._class_of(metric).reason_undefined(game)
                 reason = self._reasons[key, metric]
                 if reason is None:
                     chosen.add(metric)
@@ -567,7 +567,7 @@ class Build:
                 default, noise = game.noise if isinstance(entry, str) else default_noise(game), None
                 if game.noise != default and "noise" not in self._table:
                     spec = self._placed(str(game.noise))
-                    noise = self._keep(spec, game.noise, NOISES.known_everywhere(game.noise))
+                    noise = self._keep(NOISES, spec, game.noise, NOISES.known_everywhere(game.noise))
                 if (key, noise) in played:
                     continue
                 if reason := backend.reason_not_to_run(game):
@@ -604,7 +604,7 @@ class Build:
                 return entry.spec, entry
             if entry.name in GAMES or Path(entry.name).suffix:
                 raise InputError(f"a game without a spec is called {entry.name!r}; give it another name.")
-            return self._keep(entry.name, entry), entry
+            return self._keep(GAMES, entry.name, entry), entry
         split_spec(entry)  # rejects strings that no system function accepts
         suffix = Path(entry).suffix.lower()
         if suffix in SUFFIXES or (suffix and is_file(str(self._folder / entry))):
@@ -612,7 +612,7 @@ class Build:
             return path.as_posix(), parse_game(path)
         game = parse_game(self._placed(entry))
         spec = game.spec or entry
-        return self._keep(spec, game, GAMES.known_everywhere(spec)), game
+        return self._keep(GAMES, spec, game, GAMES.known_everywhere(spec)), game
 
 
 def one_among(one: str, other: str, seat: int, seats: int) -> Players:

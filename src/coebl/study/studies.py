@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coebl.backend import Device, check_device
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path, read_whole
 from coebl.core.specs import move_files
+from coebl.core.text import listed
 from coebl.engine import Record
 from coebl.engine.match import MatchName
 from coebl.games import Noise, TensorGame, ZeroSumGame
@@ -92,7 +93,7 @@ class Study:
         one_against_all: a learner, or several, in the last seat, against each other learner in all other seats.
         pairs: pairs of learners, (row, column), for games with two seats.
         players: tuples with a learner for each seat, for games with that many seats; a list in place of a learner
-            stands for each of its learners.
+            means each of its learners in turn.
         noise: a noise or several; by default the noise of each game.
         until: a condition that ends a run, see `coebl.simulate`; the results have the metric hitting_time.
         record: the rounds at which metrics are kept, see `coebl.simulate`; by default "log", or "last" with until.
@@ -152,7 +153,9 @@ class Study:
         fields = build.fields()
         if build.mistakes:
             raise StudyError([str(mistake) for mistake in build.mistakes], list(build.mistakes))
-        self._set(fields, as_toml(_with_noises(contents)), build.files)
+        only_here = dict.fromkeys(spec for cell in fields["cells"] for _, spec in cell.objects)
+        remark = printable(f"# Only Python can make these, so run this study from there: {listed(only_here)}.")
+        self._set(fields, f"{remark}\n" * bool(only_here) + as_toml(_with_noises(contents)), build.files)
 
     def _set(self, fields: Mapping[str, Any], text: str, named: Mapping[str, Path]) -> None:
         kept, files = keep_files(text, named)
@@ -393,7 +396,7 @@ def _with_device(text: str, contents: Mapping[str, Any]) -> str:
 
 
 def _verified(text: str, contents: Mapping[str, Any]) -> str:
-    """Return a text if it has these contents; otherwise return the contents as TOML, without comments."""
+    """Return TOML if it has these contents; otherwise the contents as TOML without comments."""
     with suppress(tomllib.TOMLDecodeError):
         if tomllib.loads(text) == contents:
             return text
