@@ -57,6 +57,7 @@ def test_learners_of_a_suite_are_objects_and_given_by_objects_or_specs():
     [
         ("exp3", "--learners names exp3 alone; accepted: two or more"),
         ("best-response", "best-response answers the policy"),
+        ("pdcoea:chi=0.5", "pdcoea:chi=0.5 is a search; accepted: learners. To measure it: coebl runtime pdcoea."),
     ],
 )
 def test_fields_that_cannot_play(tiny, named, reason):
@@ -121,6 +122,7 @@ def test_the_quick_version(tiny):
         ('"hedge"]', '"hedge", "exp3"]', r"learners has exp3 twice; accepted: each once\. Take one out\."),
         ('"hedge"]', '"coebl", "coebl:c=8"]', r"learners has coebl twice"),
         ('"hedge"]', '"hegde"]', r"learners\[2\]: unknown learner 'hegde': did you mean 'hedge'\?"),
+        ('"hedge"]', '"coebl:c=[2,4]", "hegde"]', r"learners\[3\]: unknown learner 'hegde'"),
         ("[quick]", '[[parts]]\nrounds = 9\ngames = ["rps"]\n[quick]', "games has rps twice"),
         (
             "version = 1",

@@ -184,8 +184,8 @@ def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_are_reported
     [
         (["--out", "mine.py"], "--out is mine.py, and mine.py is not a folder that you can write to."),
         (
-            ["--out", "new", "--learners", "nobody,ucb"],
-            "--learners: unknown learner 'nobody'. See: ",
+            ["--out", "new", "--learners", "nobody,ucb,no-one"],
+            "--learners: unknown learner 'nobody'. See: coebl list learners. And 1 more mistake.",
         ),
         (["--out", "new", "--seeds", "1"], "--seeds is '1'; accepted: an integer >= 2."),
         (["--out", "new", "--learners", ","], "--learners is ','; accepted: specs, separated by commas."),

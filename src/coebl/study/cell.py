@@ -448,7 +448,9 @@ def read_record(path: Path, raw: bytes) -> CellRecord:
     if record.digest != path.stem:
         raise DamagedFileError(f"{path}: its name should be {record.digest}.parquet.")
     if not ours:
-        raise DamagedFileError(f"{path}: it is of format {FORMAT}, and its description has format {shorten(number, 20)}.")
+        raise DamagedFileError(
+            f"{path}: it is of format {FORMAT}, and its description has format {shorten(number, 20)}."
+        )
     return record
 
 

@@ -11,13 +11,16 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import resources
+from itertools import chain
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     StrictInt,
     StrictStr,
     ValidationError,
@@ -34,6 +37,7 @@ from coebl.games import GAMES, TensorGame, parse_game
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.base import PLAYS, Responder
 from coebl.metrics import metric_class
+from coebl.search import Search
 from coebl.study import Study, StudyError
 from coebl.study.errors import first_mistake
 from coebl.study.studies import parse_toml
@@ -52,19 +56,23 @@ StatementKind = Literal["head-to-head", "best-response", "self-play", "single-ru
 _STANDARD, _TEST = (f"a value as in suites/{name}.toml" for name in (DEFAULT, "pre-registered"))
 
 
-def _expanded(listed: Any) -> Any:
-    """Return a list of specs and objects with its grids expanded."""
-    if not isinstance(listed, (list, tuple)):
-        return listed
-    return [spec for entry in listed for spec in (expand(entry) if isinstance(entry, str) else [entry])]
+def _made(entry: Any) -> list[Learner]:
+    """Return the learner of an entry of a list: an object or its spec; those of a grid, if it is one."""
+    return [parse_learner(spec) for spec in (expand(entry) if isinstance(entry, str) else [entry])]
+
+
+def _flat(made: Any) -> tuple[Learner, ...]:
+    return tuple(chain.from_iterable(made))
 
 
 Text = Annotated[StrictStr, Field(description="a string")]
 _Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
 Specs = Annotated[tuple[StrictStr, ...], Field(min_length=1, description="a list of specs, not empty")]
-Player = Annotated[Learner, BeforeValidator(parse_learner)]  # a Learner, or its spec
-Players = Annotated[
-    tuple[Player, ...], BeforeValidator(_expanded), Field(min_length=1, description="a list of specs, not empty")
+Subject = Annotated[Learner, BeforeValidator(parse_learner)]  # or its spec
+Learners = Annotated[
+    tuple[Annotated[Learner, PlainValidator(_made)], ...],
+    Field(min_length=1, description="a list of specs, not empty"),
+    AfterValidator(_flat),
 ]
 Number = Annotated[float, Field(gt=0, strict=True, description="a number above 0")]
 Count = Annotated[StrictInt, Field(ge=1, description="an integer, >= 1")]
@@ -138,11 +146,11 @@ class Suite(_Table):
     version: Count  # a change of the games or rounds needs a new version
     title: Text  # for people
     description: Text  # for people
-    learners: Players
+    learners: Learners
     parts: tuple[Part, ...] = Field(min_length=1, description=_STANDARD)  # the games
     seeds: Seeds = SEEDS  # runs per match
     quick: Quick | None = Field(None, description=_STANDARD)  # the short version
-    subject: Player | None = None  # the tested learner
+    subject: Subject | None = None  # the tested learner
     statements: tuple[Statement, ...] = Field((), min_length=1, description=_TEST)  # about the subject
     digest: StrictStr = Field("", exclude=True)  # SHA-256 of the file; empty if other games or rounds are played
 
@@ -252,11 +260,15 @@ def split_list(option: str, values: Iterable[str]) -> list[str]:
 
 def read_learners(option: str, values: Iterable[str]) -> list[Learner]:
     """Return the learners in the values of an option, grids expanded, each once."""
-    specs = split_list(option, values)
-    try:
-        learners = [parse_learner(entry) for spec in specs for entry in expand(spec)]
-    except InputError as error:
-        raise InputError(f"{option}: {error}") from None
+    learners: list[Learner] = []
+    mistakes = []
+    for spec in split_list(option, values):
+        try:
+            learners += _made(spec)
+        except InputError as error:
+            mistakes.append(f"{option}: {error}")
+    if mistakes:
+        raise InputError(_first_of(mistakes))
     return list({str(learner): learner for learner in learners}.values())
 
 
@@ -310,6 +322,9 @@ def _check_field(field: Iterable[Learner]) -> None:
                 f"{learner} answers the policy that its opponent is about to play, and {YARDSTICK} measures all "
                 "others; accepted: learners that do not. Leave it out."
             )
+        if isinstance(learner, Search):
+            name = LEARNERS.entry_of(type(learner)).name
+            raise InputError(f"{learner} is a search; accepted: learners. To measure it: coebl runtime {name}.")
 
 
 def study_of(suite: Suite, learners: Sequence[Learner], seeds: int, device: Device = "cpu") -> Study:
@@ -371,12 +386,16 @@ def _first_mistake(error: StudyError) -> str:
         option = next((_OPTIONS[part] for part in reversed(place) if part in _OPTIONS), "--suite")
         found.append(f"{'--learners' if 'match-ups' in place else option}: {message}")
     mistakes = list(dict.fromkeys(found))
-    if len(mistakes) == 1:
-        return mistakes[0]
+    first = _first_of(mistakes)
+    if len(mistakes) > 1 and all(mistake.startswith("--learners") for mistake in mistakes):
+        first += " If --learners names a learner of the suite, such as uniform, only the named learners play."
+    return first
+
+
+def _first_of(mistakes: Sequence[str]) -> str:
+    """Return the first mistake, and the number of the others."""
     more = f"{mistakes[0].rstrip('.')}. And {counted(len(mistakes) - 1, 'more mistake')}."
-    if all(mistake.startswith("--learners") for mistake in mistakes):
-        more += " If --learners names a learner of the suite, such as uniform, only the named learners play."
-    return more
+    return more if len(mistakes) > 1 else mistakes[0]
 
 
 def _test_pairs(suite: Suite, subjects: Sequence[Learner]) -> list[tuple[Learner | str, Learner | str]]:
