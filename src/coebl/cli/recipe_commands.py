@@ -233,10 +233,10 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
 
 
 def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
-    """Print every claim in its words, with what decided it in each variant, and a tally of claims without an aim."""
+    """Print every claim in its words, with what decided it in each variant; then a tally, unless they have aims."""
     with_aims = any(verdict.aim for verdict in verdicts)
-    header = ("aim", "what came out") if with_aims else ("verdict", "measured [95 % interval] against the threshold")
-    say("    {:<16}{}".format(*header), hang=16)
+    measured = "measured against the aim" if with_aims else "measured [95 % interval] against the threshold"
+    say(f"    {'verdict':<16}{measured}", hang=16)
     tally: dict[str, Counter[str]] = {}
     for id, of_claim in groupby(verdicts, key=lambda verdict: verdict.id):
         groups: dict[tuple[str, ...], list[Verdict]] = {}

@@ -39,7 +39,7 @@ MEANINGS: dict[Outcome, str] = {
 }
 AIM_LEGEND = (
     "One-sided Student tests, paired by seed, Holm over the suite, 5 %. Over all games: tests with one number per "
-    "game, Holm over the opponents."
+    'game, Holm over the opponents. Undecided: the "level" of the definitions.'
 )
 _MOST_FAILURES = 12  # that a terminal lists for a claim
 _MOST_MISSING = 4  # that a note names

@@ -228,11 +228,12 @@ class AgainstBestResponse(StatementAim):
         counts, ratio, far = aim.counts, self.statement.ratio, self.statement.never_above
         beyond = f", above {far:g} on {counts['too far']} (aim: none)" if far is not None else ""
         [overall] = aim.overall
-        mean = "-" if math.isnan(overall.estimate.mean) else number_text(ratio * math.exp(overall.estimate.mean), 3)
+        mean = number_text(ratio * math.exp(overall.estimate.mean), 3)
+        whole = "missing" if math.isnan(overall.estimate.mean) else f"{mean}: {overall.outcome}"
         return (
             f"The ratio is above {ratio:g} on {aim.missed} of {aim.total} games (aim: at most {aim.allowed})"
             f"{beyond}. By the tests within {ratio:g} on {counts['within']}, beyond it on {counts['beyond']}, "
-            f"undecided on {counts['undecided']}. Over all games the geometric mean is {mean}: {overall.outcome}."
+            f"undecided on {counts['undecided']}. Over all games the geometric mean is {whole}."
         )
 
 
