@@ -1,4 +1,4 @@
-"""Learning to play unknown two-player zero-sum matrix games from noisy payoffs."""
+"""Learning to play unknown games, above all two-player zero-sum matrix games, from noisy payoffs."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Solver:
 
     fails: list[int] = []  # noqa: RUF012
 
-    def __init__(self, shape, *, ties, many_ties, unsolved, each):
+    def __init__(self, shape, *, ties, many_ties, unsolved, number):
         self._solve, self._unsolved, self._solves = Maximin(shape, ties=ties, many_ties=many_ties), unsolved, 0
 
     def __call__(self, payoffs):

@@ -77,6 +77,8 @@ def test_three_players_of_a_general_sum_game():
         np.testing.assert_array_equal(reward, action == (left + middle + right >= 2))
     assert result.kept["counts"].shape == (5, 2, 2, 2)
     assert result.policies[0][:, 1].min() > 0.8  # it follows the majority
+    by_specs = simulate(game, "exp3", "fixed:0/1", Watching(), rounds=300, seeds=5, metrics=[], keep=["rewards"])
+    np.testing.assert_array_equal(by_specs.kept["rewards"], result.kept["rewards"])
     joint, *seen = Watching.seen
     assert joint == 4
     np.testing.assert_array_equal(seen, 2 * left + middle)  # the joint action of the others

@@ -67,7 +67,7 @@ def test_unsolved_runs_are_marked():
     batch = cupy.asarray(np.random.default_rng(0).normal(size=(6, 50, 60)))
     batch[3, 2, 0] = np.nan
     unsolved = cupy.zeros(3, bool)
-    found = CudaMaximin(batch.shape, unsolved=unsolved, each=2)(batch)
+    found = CudaMaximin(batch.shape, unsolved=unsolved, number=2)(batch)
     assert unsolved.tolist() == [False, True, False]
     assert np.isnan(found.gap.get()).tolist() == [False, False, False, True, False, False]
     assert (found.strategy[3] == 1 / 50).all()

@@ -15,7 +15,7 @@ from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.engine.table import Table
 from coebl.games import Game
-from coebl.learners import LEARNERS, Seen, parse_learner
+from coebl.learners import LEARNERS, Seen, evolution, parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.learners.evolution import (
     MUTATIONS,
@@ -363,12 +363,12 @@ STANDARD = "def deviation(self, seat, count): return 1 + count\n    def standard
         (
             "Selection",
             "def __call__(self, generation): return generation.fitness('means').argmax(axis=-1)",
-            r"returned indices of shape \(2,\); accepted: \(runs, size\) = \(2, 1\)",
+            r"indices of shape \(2,\) and type int64; accepted: integers of shape \(runs, size\) = \(2, 1\)",
         ),
         (
             "Selection",
             "def __call__(self, generation): return None",
-            r"returned indices of shape \(\); accepted: \(runs, s",
+            r"returned indices of shape \(\) and type NoneType; accepted: integers",
         ),
         ("Recombination", "def belief(self, seat): return super().belief(seat)", None),  # if it never forgets
     ],
@@ -380,12 +380,32 @@ def test_a_custom_operator_names_what_it_lacks(tmp_path, kind, code, message):
         simulate("rps", f"coebl:{kind.lower()}={tmp_path / 'mine.py'}:Mine", "uniform", rounds=2, seeds=2)
 
 
-def test_an_index_of_a_selection_that_is_out_of_range(tmp_path):
+@pytest.mark.parametrize(
+    ("indices", "population", "message"),
+    [
+        ("[[1, 5]]", "pool:size=2+mutants=3", r"returned an index out of range; accepted: 0 \.\. 4, parents first\."),
+        ("[[-1, 0]]", "pool:size=2+mutants=3", r"returned an index out of range; accepted: 0 \.\. 4, parents first\."),
+        ("[[5]]", "pool", r"returned an index out of range; accepted: 0 \.\. 1, parents first\."),
+        (
+            "[[1.0]]",
+            "pool",
+            r"shape \(1, 1\) and type float64; accepted: integers of shape \(runs, size\) = \(2, 1\)\.",
+        ),
+        ("[[1, 0]]", "pool", r"indices of shape \(1, 2\) and type int64; accepted: "),
+    ],
+)
+def test_mistaken_indices_of_a_selection(tmp_path, indices, population, message):
     code = "import numpy as np\nfrom coebl.learners.evolution import Selection\nclass Mine(Selection):\n"
-    (tmp_path / "mine.py").write_text(f"{code}    def __call__(self, generation):\n        return np.array([[1, 5]])\n")
-    learner = f"coebl:selection={tmp_path / 'mine.py'}:Mine,population=pool:size=2+mutants=3"
-    with pytest.raises(InputError, match=r"returned an index out of range; accepted: 0 \.\. 4, parents first\."):
+    (tmp_path / "mine.py").write_text(
+        f"{code}    def __call__(self, generation):\n        return np.array({indices})\n"
+    )
+    learner = f"coebl:selection={tmp_path / 'mine.py'}:Mine,population={population}"
+    with pytest.raises(InputError, match=message):
         simulate("rps", learner, "uniform", rounds=2, seeds=2)
+
+
+def test_all_operators_are_listed_in_their_module():
+    assert {"Sparse", "Student", "Pool", "Elitist", "MUTATIONS"} <= set(dir(evolution))
 
 
 def test_a_metric_names_the_method_that_it_lacks():

@@ -153,7 +153,7 @@ class Backend:
         return Stream([generator(seed, key, kind) for seed in seeds], fill, ahead, self.arrays.asarray)
 
     def maximin(
-        self, shape: Shape, ties: Ties = "first", many_ties: bool = False, each: int = 1, remember: bool = True
+        self, shape: Shape, ties: Ties = "first", many_ties: bool = False, number: int = 1, remember: bool = True
     ) -> Solver:
         """Return a solver of batches of this shape, as `Seat.maximin` describes it."""
         return Maximin(shape, ties=ties, many_ties=many_ties, remember=remember)

@@ -102,11 +102,11 @@ class CudaBackend(Backend):
         return _CudaRandom(self.arrays, seeds, key)
 
     def maximin(
-        self, shape: Shape, ties: Ties = "first", many_ties: bool = False, each: int = 1, remember: bool = True
+        self, shape: Shape, ties: Ties = "first", many_ties: bool = False, number: int = 1, remember: bool = True
     ) -> Solver:
         from coebl.solver.cuda import CudaMaximin
 
-        return CudaMaximin(shape, ties=ties, many_ties=many_ties, unsolved=self._unsolved, each=each)
+        return CudaMaximin(shape, ties=ties, many_ties=many_ties, unsolved=self._unsolved, number=number)
 
     def defer_failures(self, runs: int) -> None:
         self._unsolved = self.arrays.zeros(runs, bool)

@@ -198,7 +198,7 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Learn to play unknown two-player zero-sum matrix games from noisy payoffs.
+    """Learn to play unknown games, above all two-player zero-sum matrix games, from noisy payoffs.
 
     \b
     Examples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.games import AnyGame, Noise, parse_game
@@ -83,6 +83,11 @@ class MatchKey(NamedTuple):
         return f"{self.game}, {' v '.join(self.players)}"
 
 
+def game_of(given: GameLike | AnyGame, noise: str | Noise | None = None) -> AnyGame:
+    """Return the given game, or the game of a spec, a file or a matrix; with another noise if it is given."""
+    return given if isinstance(given, AnyGame) and noise is None else parse_game(cast(GameLike, given), noise)
+
+
 @dataclass(frozen=True)
 class Match:
     """A game, its players and the number of rounds. `Match.of` makes one from specs.
@@ -133,7 +138,7 @@ class Match:
     @classmethod
     def of(
         cls,
-        game: GameLike,
+        game: GameLike | AnyGame,
         row: str | Learner,
         column: str | Learner,
         rounds: int = 3000,
@@ -142,7 +147,7 @@ class Match:
         """Return a match of two players from specs.
 
         Args:
-            game: a spec, a file, a `Game`, or a matrix of payoffs to the row player.
+            game: a spec, a file, a `Game` or another `AnyGame`, or a matrix of payoffs to the row player.
             row: the spec of the row player's learner, or a `Learner`.
             column: likewise for the column player.
             rounds: the number of rounds.
@@ -155,7 +160,11 @@ class Match:
 
     @classmethod
     def among(
-        cls, game: GameLike, players: Sequence[str | Learner], rounds: int = 3000, noise: str | Noise | None = None
+        cls,
+        game: GameLike | AnyGame,
+        players: Sequence[str | Learner],
+        rounds: int = 3000,
+        noise: str | Noise | None = None,
     ) -> Match:
         """Return a match of any number of players from specs.
 
@@ -165,7 +174,7 @@ class Match:
         >>> print(Match.among("jordan", ["exp3", "ucb", "hedge"], rounds=100))
         jordan, exp3 v ucb v hedge, 100 rounds
         """
-        return cls(parse_game(game, noise), tuple(map(parse_learner, players)), rounds)
+        return cls(game_of(game, noise), tuple(map(parse_learner, players)), rounds)
 
     @property
     def row(self) -> Learner:

@@ -17,11 +17,11 @@ from coebl.backend import CPU, Backend, Device, backend_class, backend_for, is_o
 from coebl.backend.streams import NATURE
 from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError, check_integer, shorten
-from coebl.engine.match import Match
+from coebl.engine.match import Match, game_of
 from coebl.engine.result import Ends, Keep, Recorder, Result, check_keep, replace_runs
 from coebl.engine.table import Table, blame, deal, seat_at
 from coebl.engine.until import Until
-from coebl.games import AnyGame, Noise, TensorGame, parse_game
+from coebl.games import AnyGame, Noise, TensorGame
 from coebl.games.registry import GameLike
 from coebl.learners import Learner
 from coebl.metrics import Block, Metric, all_metrics, parse_metrics
@@ -39,7 +39,7 @@ _GENERAL_SUM_METRICS = ("nash_conv", "swap_regret", "welfare")
 
 
 def simulate(
-    match: Match | GameLike,
+    match: Match | GameLike | AnyGame,
     *more: Learner | str | int | Sequence[int],
     seeds: int | Sequence[int] | None = None,
     rounds: int | None = None,
@@ -57,7 +57,7 @@ def simulate(
     Args:
         match: a match: `simulate(match, 50)`. Or a game, followed by a learner for each seat, as a spec or an object:
             `simulate("rps", "ucb", "exp3", seeds=50)`. A game may also be a file, a matrix of payoffs to the row
-            player, or a pair of matrices, the payoffs of each player.
+            player, a pair of matrices, the payoffs of each player, or any object that is an `AnyGame`.
         *more: the seeds after a match, the learners after a game.
         seeds: the seeds of the runs; a number n means 0 .. n - 1. A run is a function of the match, the seed and the
             device.
@@ -302,7 +302,7 @@ class _Search:
 
 
 def _read_arguments(
-    match: Match | GameLike,
+    match: Match | GameLike | AnyGame,
     more: Sequence[Any],
     seeds: int | Sequence[int] | None,
     rounds: int | None,
@@ -315,7 +315,7 @@ def _read_arguments(
         if len(more) + (seeds is not None) != 1:
             raise InputError("with a match simulate takes the seeds and nothing else by position: simulate(match, 50).")
         return match, _check_seeds(more[0] if more else seeds)
-    game = parse_game(match, noise)
+    game = game_of(match, noise)
     if len(more) != len(game.seats):
         needed = "row and column" if len(game.seats) == 2 else ", ".join(game.seats)
         raise InputError(

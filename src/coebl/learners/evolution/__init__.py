@@ -32,9 +32,17 @@ __all__ = [
 ]
 
 
+def _operators() -> dict[str, Any]:
+    """Return the classes of all registered operators by their names."""
+    entries = (entry for names in (MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS) for entry in names)
+    return {entry.factory.__name__: entry.factory for entry in entries}
+
+
 def __getattr__(name: str) -> Any:
-    for registry in (MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS):
-        for entry in registry:
-            if entry.factory.__name__ == name:
-                return entry.factory
+    if (operators := _operators()).get(name):
+        return operators[name]
     raise AttributeError(f"module 'coebl.learners.evolution' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_operators()})

@@ -156,12 +156,11 @@ class Generation(NamedTuple):
         least = earned.min(axis=-1)  # (runs, individuals, matrices)
         return least[:, :, 0] if least.shape[-1] == 1 else least.mean(axis=-1)
 
-    def survivors(self, index: Ints) -> Individuals:
-        """Return the individuals at index, (runs, size), or (1, size) if they are the same in every run."""
-        seat, shape = self.breeder.seat, np.shape(index)
-        if shape[1:] != (self.size,) or shape[0] not in (1, seat.runs):
-            accepted = seat.runs, self.size
-            raise InputError(f"a selection returned indices of shape {shape}; accepted: (runs, size) = {accepted}.")
+    def survivors(self, selection: Callable[[Generation], Ints]) -> Individuals:
+        """Return the individuals that a selection chooses."""
+        index, seat = selection(self), self.breeder.seat
+        if not type(selection).__module__.startswith("coebl."):
+            self._check(index)
 
         def chosen(old: Any, new: Any) -> Any:
             if old is None:
@@ -170,9 +169,17 @@ class Generation(NamedTuple):
                 return np.where(index.reshape((-1, *(1,) * (old.ndim - 1))) == 1, new, old)
             return np.concatenate([old, new], axis=1)[seat.at(index)]
 
-        try:
-            return Individuals(*map(chosen, self.parents, self.new))
-        except IndexError:
-            last = self.size + self.new.number - 1
-            message = f"a selection returned an index out of range; accepted: 0 .. {last}, parents first."
-            raise InputError(message) from None
+        return Individuals(*map(chosen, self.parents, self.new))
+
+    def _check(self, index: Any) -> None:
+        """Raise an InputError if these are not indices of survivors."""
+        runs, last = self.breeder.seat.runs, self.size + self.new.number - 1
+        shape, kind = np.shape(index), str(getattr(index, "dtype", type(index).__name__))
+        if shape[1:] != (self.size,) or shape[0] not in (1, runs) or "int" not in kind:
+            given = f"indices of shape {shape} and type {kind}"
+            accepted = f"integers of shape (runs, size) = {(runs, self.size)}"
+        elif not ((index >= 0) & (index <= last)).all():
+            given, accepted = "an index out of range", f"0 .. {last}, parents first"
+        else:
+            return
+        raise InputError(f"a selection returned {given}; accepted: {accepted}.")

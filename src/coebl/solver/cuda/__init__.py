@@ -177,7 +177,7 @@ class CudaMaximin:
         ties: as for `Maximin`; a function returns a CuPy array.
         many_ties: as for `Maximin`.
         unsolved: (runs,), CuPy Booleans that become true for the runs of matrices without an answer.
-        each: the number of consecutive matrices that belong to a run.
+        number: the number of consecutive matrices that belong to a run.
     """
 
     def __init__(
@@ -187,11 +187,11 @@ class CudaMaximin:
         ties: Literal["first"] | Callable[[], Any] = "first",
         many_ties: bool = False,
         unsolved: Any = None,
-        each: int = 1,
+        number: int = 1,
     ) -> None:
         self._cupy = cupy = require("cupy")
         self.shape = shape
-        self._ties, self._unsolved, self._each = ties, unsolved, each
+        self._ties, self._unsolved, self._number = ties, unsolved, number
         runs, m, n = shape
         single = tableau_precision(m, n, many_ties) == "float32"
         self._kernels = [_kernel(m, n, real) for real in (("float", "double") if single else ("double",))]
@@ -214,7 +214,7 @@ class CudaMaximin:
         for stage, solve in enumerate(self._kernels):
             failed = self._failed[stage]
             marks = self._unsolved if stage == len(self._kernels) - 1 else None
-            solve(batch, weight, chosen, self._counts[2 * stage :], failed, marks, self._each, answers)
+            solve(batch, weight, chosen, self._counts[2 * stage :], failed, marks, self._number, answers)
             chosen = failed
         fallbacks = self._rescue(batch, weight, answers) if self._unsolved is None else 0
         return BatchSolution(*answers, fallbacks)
