@@ -482,7 +482,7 @@ class Registry(Generic[T]):
                 called = f"the class {own.__module__}.{own.__qualname__} is called {entry.name!r}"
                 raise InputError(f"{called}, as a registered {self.kind} is; give it another name.")
         parts = ((p, arguments.get(p.name)) for p in entry.parameters)  # at its default, a part is not in the spec
-        inner = [p.registry.known_everywhere(one) for p, one in parts if p.registry and one not in (None, p.default)]
+        inner = [p.registry.known_everywhere(part) for p, part in parts if p.registry and part not in (None, p.default)]
         built_in = getattr(entry.factory, "__module__", "").partition(".")[0] == "coebl" and entry.name in self
         return all(inner) and (built_in or entry.name in self.homes or bool(split_spec(entry.name).file))
 

@@ -89,19 +89,19 @@ def _source(code: type | FunctionType) -> str:
             todo = [compile(f"if True:\n{own}" if own[0].isspace() else own, "<source>", "exec")]
     except (OSError, TypeError, KeyError, SyntaxError):  # SyntaxError: the file is being edited
         return ""
-    found = {code.__name__: ""}
+    sources = {code.__name__: ""}
     while todo:
-        for name in _global_names(todo.pop()) & bindings.keys() - found.keys():
-            found[name] = "\n".join(text for text, _ in bindings[name])
+        for name in _global_names(todo.pop()) & bindings.keys() - sources.keys():
+            sources[name] = "\n".join(text for text, _ in bindings[name])
             todo += (compile(ast.Module([node], []), "<source>", "exec") for _, node in bindings[name])
-    del found[code.__name__]
-    return "\n".join([own, *(found[name] for name in sorted(found))])
+    del sources[code.__name__]
+    return "\n".join([own, *(sources[name] for name in sorted(sources))])
 
 
 def _bindings(module: str) -> dict[str, list[tuple[str, ast.stmt]]]:
     """Return the functions, classes and assignments at the top level of a module, by name, each with its source."""
     lines = module.split("\n")
-    found: dict[str, list[tuple[str, ast.stmt]]] = {}
+    bindings: dict[str, list[tuple[str, ast.stmt]]] = {}
 
     def visit(parent: ast.AST) -> None:
         for node in ast.iter_child_nodes(parent):
@@ -114,10 +114,10 @@ def _bindings(module: str) -> dict[str, list[tuple[str, ast.stmt]]]:
                 visit(node)  # a branch, say
                 continue
             for name in names:
-                found.setdefault(name, []).append(("\n".join(lines[first - 1 : node.end_lineno]), node))
+                bindings.setdefault(name, []).append(("\n".join(lines[first - 1 : node.end_lineno]), node))
 
     visit(ast.parse(module))
-    return found
+    return bindings
 
 
 def _global_names(code: CodeType) -> set[str]:
