@@ -252,7 +252,7 @@ def nash_equilibria(game: TensorGame) -> list[Profile]:
     if math.comb(m + n, m) > _MOST_SUPPORTS:
         accepted = f"up to {_MOST_SUPPORTS:,} pairs of them, such as 8 x 8 actions"
         raise InputError(f"{game.name} is {m} x {n}, too many supports; accepted: {accepted}. Use correlated().")
-    found: list[Profile] = []
+    profiles: list[Profile] = []
     for size in range(1, min(m, n) + 1):
         supports = (map(list, itertools.combinations(range(count), size)) for count in (m, n))
         for rows, columns in itertools.product(*supports):
@@ -261,10 +261,10 @@ def nash_equilibria(game: TensorGame) -> list[Profile]:
             if x is None or y is None:
                 continue
             regret = _largest_regret(game, (x, y))
-            known = any(np.allclose(x, p.strategies[0]) and np.allclose(y, p.strategies[1]) for p in found)
+            known = any(np.allclose(x, p.strategies[0]) and np.allclose(y, p.strategies[1]) for p in profiles)
             if regret <= _CERTIFIED and not known:
-                found.append(Profile((x, y), game.expected((x, y)), max(regret, 0.0)))
-    return found
+                profiles.append(Profile((x, y), game.expected((x, y)), max(regret, 0.0)))
+    return profiles
 
 
 def _indifferent(payoff: Floats, own: list[int], others: list[int]) -> Floats | None:
@@ -297,10 +297,10 @@ def best_correlated(game: TensorGame, coarse: bool) -> Correlated:
     gains = _gains(game, coarse)
     welfare = game.welfare.ravel()
     width = float(np.ptp(welfare)) or 1.0
-    found = _least(game, -welfare / width, gains, np.zeros(gains.shape[0]))
-    joint = _distribution(found.x)
+    solution = _least(game, -welfare / width, gains, np.zeros(gains.shape[0]))
+    joint = _distribution(solution.x)
     # For any multipliers >= 0 and any equilibrium p: w p <= w p - multipliers gains p <= the largest entry below.
-    multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
+    multipliers = np.maximum(-solution.ineqlin.marginals, 0.0)
     gap = float((welfare / width - gains.T @ multipliers).max() - welfare @ joint / width)
     payoffs = tuple(float(payoff.ravel() @ joint) for payoff in game.payoffs)
     return Correlated(joint.reshape(game.shape), payoffs, *_certified(game, gains, joint, gap))
@@ -324,12 +324,12 @@ def _nearest(game: Game | TensorGame, gains: Any, joint: Floats) -> tuple[Floats
     # Minimise the sum of the shortfalls s of an equilibrium p: p + s >= the probability of each action played.
     rows = block_array([[gains, None], [-eye_array(len(joint)).tocsr()[played], -eye_array(len(played))]]).tocsr()
     cost = np.concatenate([np.zeros(len(joint)), np.ones(len(played))])
-    found = _least(game, cost, rows, np.concatenate([np.zeros(gains.shape[0]), -joint[played]]))
-    p = _distribution(found.x[: len(joint)])
+    solution = _least(game, cost, rows, np.concatenate([np.zeros(gains.shape[0]), -joint[played]]))
+    p = _distribution(solution.x[: len(joint)])
     distance = float(np.maximum(joint - p, 0.0).sum())
     # For any multipliers >= 0, weights in [0, 1] and equilibrium p, the distance is at least weights (joint - p)
     # >= weights joint - (weights - multipliers gains) p >= weights joint - the largest entry in brackets.
-    multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
+    multipliers = np.maximum(-solution.ineqlin.marginals, 0.0)
     weights = np.zeros(len(joint))
     weights[played] = np.minimum(multipliers[gains.shape[0] :], 1.0)
     bound = float(weights @ joint - (weights - gains.T @ multipliers[: gains.shape[0]]).max())
@@ -340,7 +340,7 @@ def _least(game: Game | TensorGame, cost: Floats, rows: Any, limits: Floats) -> 
     """Minimise the cost of variables >= 0 within limits; the first variables, one per cell, add up to 1."""
     from scipy.optimize import linprog
 
-    found = linprog(
+    solution = linprog(
         cost,
         A_ub=rows,
         b_ub=limits,
@@ -349,9 +349,9 @@ def _least(game: Game | TensorGame, cost: Floats, rows: Any, limits: Floats) -> 
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if found.x is None:
-        raise CoeblError(f"the linear program of {game.name} was not solved: {found.message}")
-    return found
+    if solution.x is None:
+        raise CoeblError(f"the linear program of {game.name} was not solved: {solution.message}")
+    return solution
 
 
 def _distribution(weights: Floats) -> Floats:

@@ -236,7 +236,7 @@ class TableGame(NamedGame, Interchange):
             cut = self.shape[0] > _SHOWN
         else:
             joints = itertools.islice(np.ndindex(*self.shape), _SHOWN)
-            table = [[*(own[a] for own, a in zip(labels, at, strict=True)), entry(*at)] for at in joints]
+            table = [[*(own[a] for own, a in zip(labels, joint, strict=True)), entry(*joint)] for joint in joints]
             cut = math.prod(self.shape) > _SHOWN
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in table]

@@ -338,16 +338,16 @@ class GeneBilinear(GenomeGame):
         # The row player maximises own'p + sum t, where t_j <= 0 and t_j <= other_j + (p' pairs)_j is the loss by the
         # column player's gene j. The multipliers of the last inequality are the column player's marginals.
         n = self.n
-        found = linprog(
+        solution = linprog(
             -np.concatenate([self.own, np.ones(n)]),
             A_ub=np.hstack([-self.pairs.T, np.eye(n)]),
             b_ub=self.other,
             bounds=[(0, 1)] * n + [(None, 0)] * n,
             method="highs",
         )
-        if not found.success or found.x is None:
-            raise CoeblError(f"{self.name}: the linear program of its equilibrium has no answer: {found.message}")
-        row, column = np.clip(found.x[:n], 0, 1), np.clip(-found.ineqlin.marginals, 0, 1)
+        if not solution.success or solution.x is None:
+            raise CoeblError(f"{self.name}: the linear program of its equilibrium has no answer: {solution.message}")
+        row, column = np.clip(solution.x[:n], 0, 1), np.clip(-solution.ineqlin.marginals, 0, 1)
         high, low = float(self._response(0, column)), -float(self._response(1, row))
         width = self.payoff_range[1] - self.payoff_range[0]
         if high - low > _GAP * width:

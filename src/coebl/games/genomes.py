@@ -266,8 +266,8 @@ def _probabilities(policy: Floats) -> Floats:
     """Return the probability of every genome under a policy: (..., 2^n)."""
     chances: Floats = np.ones_like(policy[..., :1])
     for gene in range(policy.shape[-1]):
-        one = policy[..., gene, None]
-        chances = np.stack([chances * (1 - one), chances * one], axis=-1).reshape((*policy.shape[:-1], -1))
+        marginal = policy[..., gene, None]
+        chances = np.stack([chances * (1 - marginal), chances * marginal], axis=-1).reshape((*policy.shape[:-1], -1))
     return chances
 
 
