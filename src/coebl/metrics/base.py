@@ -225,9 +225,9 @@ def _missing(game: Any, need: Need) -> str:
     """Return a description of the attribute that a metric needs and the game lacks, or "". Nothing is computed."""
     attributes, words = _NEEDS[need]
     parts = [getattr_static(game, attribute, None) for attribute in attributes]
-    found = any(part is not None and part is not False for part in parts)
+    present = any(part is not None and part is not False for part in parts)
     known = need not in getattr(game, "unknown", ())  # a game of genomes may lack an oracle
-    return "" if found and known else f"{words}, which {game.name} does not have"
+    return "" if present and known else f"{words}, which {game.name} does not have"
 
 
 class Outcomes:

@@ -350,7 +350,7 @@ class ExploitabilityAtLeast(_Gap):
         gain: Floats = np.zeros_like(block.reward)
         for seat in (0, 1):
             own = _modes(block.policies[seat])
-            found = self._earned(block, seat, own)
+            best = self._earned(block, seat, own)
             improved = True
             while improved:
                 improved = False
@@ -358,10 +358,10 @@ class ExploitabilityAtLeast(_Gap):
                     other = own.copy()
                     other[..., gene] = 1 - other[..., gene]
                     earned = self._earned(block, seat, other)
-                    better = earned > found + 1e-12
-                    own, found = np.where(better[..., None], other, own), np.where(better, earned, found)
+                    better = earned > best + 1e-12
+                    own, best = np.where(better[..., None], other, own), np.where(better, earned, best)
                     improved = improved or bool(better.any())
-            gain = gain + found
+            gain = gain + best
         return np.maximum(gain, 0.0)
 
     def _earned(self, block: Block, seat: int, own: Floats) -> Floats:
@@ -416,8 +416,8 @@ class Entropy(Metric):
     def __call__(self, block: Block) -> Floats:
         total: Floats = np.zeros_like(block.reward)
         for policy in map(contiguous, block.policies):
-            one = np.ones_like(policy)
-            bits = rel_entr(policy, one) + rel_entr(1 - policy, one)
+            ones = np.ones_like(policy)
+            bits = rel_entr(policy, ones) + rel_entr(1 - policy, ones)
             total = total - bits.mean(axis=-1) / (2 * log(2))
         return total
 
