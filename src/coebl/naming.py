@@ -180,12 +180,12 @@ def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     >>> spelled_out(["coebl", "coebl:c=2", "ucb"])
     {'coebl': 'coebl:c=8', 'coebl:c=2': 'coebl:c=2', 'ucb': 'ucb'}
     """
-    found = {spec: _Settings.of(LEARNERS, spec, learner_words(spec, known)) for spec in specs}
+    all_settings = {spec: _Settings.of(LEARNERS, spec, learner_words(spec, known)) for spec in specs}
     shown: dict[str, set[str]] = {}  # by name
-    for spec, settings in found.items():
+    for spec, settings in all_settings.items():
         shown.setdefault(split_spec(spec).name, set()).update(settings.given)
-    names = {spec: split_spec(spec).name for spec in found}
-    return {spec: ":".join(filter(None, [name, found[spec].text(shown[name])])) for spec, name in names.items()}
+    names = {spec: split_spec(spec).name for spec in all_settings}
+    return {spec: ":".join(filter(None, [name, all_settings[spec].text(shown[name])])) for spec, name in names.items()}
 
 
 class _Settings(NamedTuple):
@@ -417,8 +417,8 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
     all) has more learners than the palette has colours, only custom learners and those that declare a slot are
     coloured; the others are grey, and keep their dashes.
 
-    >>> found = looks(["coebl:c=2", "coebl:c=8", "ucb"])
-    >>> [(spec, look.colour, look.symbol) for spec, look in found.items()]
+    >>> by_spec = looks(["coebl:c=2", "coebl:c=8", "ucb"])
+    >>> [(spec, look.colour, look.symbol) for spec, look in by_spec.items()]
     [('coebl:c=2', '#0072B2', ''), ('coebl:c=8', '#0072B2', 'circle'), ('ucb', '#D55E00', '')]
     """
     specs = list(dict.fromkeys(specs))
@@ -428,15 +428,15 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
     for spec in sorted(specs, key=lambda spec: (swept.get(spec, 0), natural(spec))):
         by_slot.setdefault(slots[split_spec(spec).name], []).append(spec)
     many = len({slots.get(split_spec(spec).name) for spec in plainest or specs}) > len(PALETTE)
-    found: dict[str, Look] = {}
+    by_spec: dict[str, Look] = {}
     for slot, members in sorted(by_slot.items()):
         ranked = [spec for spec in dict.fromkeys([*plainest, *members]) if spec in members]
         symbols = dict(zip(ranked, cycle(SYMBOLS), strict=False))
         for spec in members:
             look = slot_look(slot)._replace(symbol=symbols[spec])
             is_grey = many and slot >= len(PALETTE) and LEARNERS.registered(spec) is not None
-            found[spec] = look._replace(colour=GREY) if is_grey else look
-    return found
+            by_spec[spec] = look._replace(colour=GREY) if is_grey else look
+    return by_spec
 
 
 def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
