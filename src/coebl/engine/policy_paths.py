@@ -117,5 +117,5 @@ def frames_for(game: AnyGame) -> int:
     (450, 74)
     """
     actions = [space.width for space in game.spaces]
-    each = 8 if max(actions) <= 3 else 2 * sum(min(number, MOST_AREAS) for number in actions)
-    return max(_FEWEST_FRAMES, min(_MOST_FRAMES, _NUMBERS // (each + 3)))
+    frame_size = 8 if max(actions) <= 3 else 2 * sum(min(number, MOST_AREAS) for number in actions)
+    return max(_FEWEST_FRAMES, min(_MOST_FRAMES, _NUMBERS // (frame_size + 3)))

@@ -150,8 +150,8 @@ class Result:
 
         >>> from coebl import simulate
         >>> result = simulate("chicken", "exp3", "exp3", rounds=2000, seeds=3, keep=["counts"])
-        >>> found = result.distance_to_correlated()
-        >>> found.distance.round(3), bool(found.gap.max() < 1e-7)
+        >>> distances = result.distance_to_correlated()
+        >>> distances.distance.round(3), bool(distances.gap.max() < 1e-7)
         (array([0.055, 0.047, 0.061]), True)
         """
         game = self.match.game

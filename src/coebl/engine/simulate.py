@@ -230,8 +230,8 @@ class _Search:
         done, reported = 0, 0
         while self.seeds and (queries := self.step(done)):
             done += queries
-            if until is not None and (found := self.found(until)).any():
-                self.end(ends, found, done)
+            if until is not None and (hits := self.found(until)).any():
+                self.end(ends, hits, done)
             if progress is not None and done - reported > match.rounds // _REPORTS:
                 reported = done
                 progress(done)
@@ -269,14 +269,14 @@ class _Search:
 
     def found(self, until: Until) -> Booleans:
         """Return a mask of the runs that meet a condition: (runs,)."""
-        found: Booleans
+        hits: Booleans
         if until.sign:
-            found = until.condition(self.game, len(self.seeds))(self._block())[0]
+            hits = until.condition(self.game, len(self.seeds))(self._block())[0]
         else:
             candidates = [genomes.swapaxes(0, 1) for genomes in self.search.candidates()]
             row, column = (self.game.is_target(seat, genomes).any(axis=0) for seat, genomes in enumerate(candidates))
-            found = row & column
-        return found
+            hits = row & column
+        return hits
 
     def end(self, ends: Ends, ended: Booleans, time: float) -> None:
         """Record the metrics and policies of the runs that have ended, (runs,), and continue with the others."""
