@@ -84,7 +84,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     if not dry:
         for digest in stale:
             store.set_aside(store.path(digest))
-    todo, found = _to_run(requested, finished, kept)
+    todo, complete = _to_run(requested, finished, kept)
     left_alone = 0
     failures = [] if dry else store.failures()
     if kept or failures:
@@ -104,7 +104,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
         "another name."
         for names, count in Counter(map(", ".join, stale.values())).items()
     ]
-    return Plan(todo, found, len(finished) + len(kept), left_alone, (*store.notes, *notes))
+    return Plan(todo, complete, len(finished) + len(kept), left_alone, (*store.notes, *notes))
 
 
 def _with_noise(description: Description, default: str | None) -> Description:
@@ -121,12 +121,12 @@ def _to_run(
     present = itertools.chain((requested[digest][1] for digest in finished), other_cells) if missing else ()
     held = _seeds_of(other for other in present if not other.keep and _key_of(other) in keys)
     todo: dict[Cell, Cell] = {}
-    found = len(requested)
+    complete = len(requested)
     for cell, description in missing:
         pieces = [cell] if cell.keep else _lacking(cell, description, held[_key_of(description)])
         todo |= dict.fromkeys(pieces, cell)
-        found -= bool(pieces)
-    return todo, found
+        complete -= bool(pieces)
+    return todo, complete
 
 
 def _lacking(cell: Cell, description: Description, held: _Seeds) -> list[Cell]:

@@ -88,7 +88,9 @@ class Results:
             if present != self._listed:
                 records = [_read_valid(self.store.record, digest) for digest in present]
                 check_one_device(self.store, (record.description for record in records))
-                records.sort(key=lambda one: (one.game, one.noise, one.players, one.rounds, one.seeds[0], one.digest))
+                records.sort(
+                    key=lambda cell: (cell.game, cell.noise, cell.players, cell.rounds, cell.seeds[0], cell.digest)
+                )
                 self._records, self._listed, self._places = records, present, {}
                 self._metrics = list(dict.fromkeys(metric for record in records for metric in record.metrics))
             self._listed_at = stamp
@@ -333,8 +335,8 @@ class Results:
                 if metric in (HittingTime.name, Hit.name):
                     hits = tuple(int(value) if value > 0 else None for value in values)  # none is NaN, or a `hit` of 0
                     times = Runtimes(hits, length)
-                    found = times.ert() if metric == HittingTime.name else times.share()
-                    row = {key: getattr(found, key) for key in row}
+                    estimate = times.ert() if metric == HittingTime.name else times.share()
+                    row = {key: getattr(estimate, key) for key in row}
                 elif row["mean"] != row["mean"]:  # NaN
                     with np.errstate(invalid="ignore"):  # the mean of infinities of both signs is NaN
                         row["mean"] = float(np.mean(values))

@@ -456,23 +456,23 @@ class Build:
         """Return the players of each match of a game with this many seats, each once, with the place that names it."""
         if seats in self._found:
             return self._found[seats]
-        found = self._found[seats] = {}
+        match_ups = self._found[seats] = {}
         pool = []
         if "learners" in self._table:
             pool = self._specs(self._table["learners"], self._place_of("learners"), KEYS["learners"].accepted)
         table = self._table.get("match-ups", {})
         if not isinstance(table, dict):
             self._reject_key("match-ups")
-            return found
+            return match_ups
         for key, value in table.items():
             place = (*self._place_of("match-ups"), key)
             for where, players in itertools.islice(self._match_up(key, value, place, pool, seats), MOST + 1):
-                found.setdefault(players, where)
-            if len(found) > MOST:
+                match_ups.setdefault(players, where)
+            if len(match_ups) > MOST:
                 self._add(place, f"this gives more than {MOST:,} match-ups; accepted: no more. Sweep less.")
-                found.clear()
+                match_ups.clear()
                 break
-        return found
+        return match_ups
 
     def _check_match_ups(self, games: Sequence[AnyGame], clean: bool) -> None:
         """Reject learners that cannot meet, games without a match and, if all else is right, lists that fit no game.
@@ -531,11 +531,16 @@ class Build:
             return ((place, (learner,) * seats) for learner in chosen)
         if against_all:
             last = seats - 1
-            return ((place, one_among(one, other, last, seats)) for one in chosen for other in pool if other != one)
+            return (
+                (place, one_among(learner, opponent, last, seats))
+                for learner in chosen
+                for opponent in pool
+                if opponent != learner
+            )
         return (
-            (place, one_among(one, other, seat, seats))
+            (place, one_among(learner, opponent, seat, seats))
             for seat in range(seats)
-            for one, other in itertools.permutations(chosen, 2)
+            for learner, opponent in itertools.permutations(chosen, 2)
         )
 
     def _listed_players(self, key: str, value: Any, place: Place, seats: int) -> Iterable[tuple[Place, Players]]:
@@ -615,13 +620,13 @@ class Build:
         return self._keep(GAMES, spec, game, GAMES.known_everywhere(spec)), game
 
 
-def one_among(one: str, other: str, seat: int, seats: int) -> Players:
+def one_among(learner: str, opponent: str, seat: int, seats: int) -> Players:
     """Return the players of a match of one learner in a seat with copies of another in all other seats.
 
     >>> one_among("ucb", "exp3", seat=1, seats=3)
     ('exp3', 'ucb', 'exp3')
     """
-    return (other,) * seat + (one,) + (other,) * (seats - seat - 1)
+    return (opponent,) * seat + (learner,) + (opponent,) * (seats - seat - 1)
 
 
 def _order(metric: str, places: Mapping[str, int]) -> tuple[int, str, int]:

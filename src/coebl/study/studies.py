@@ -291,12 +291,12 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
     fields = build.fields()
     if build.mistakes:
         lines = key_lines(text)
-        located = sorted(((line_of(lines, found.place), found) for found in build.mistakes), key=itemgetter(0))
+        located = sorted(((line_of(lines, mistake.place), mistake) for mistake in build.mistakes), key=itemgetter(0))
         mistakes = [
             ", ".join(filter(None, (where, f"line {line}" if line else "", written(place)))) + f": {message}"
             for line, (place, message) in located
         ]
-        raise StudyError(mistakes, [found for _, found in located])
+        raise StudyError(mistakes, [mistake for _, mistake in located])
     study: Study = object.__new__(Study)
     study._set(fields, kept, build.files)
     return study
