@@ -104,9 +104,9 @@ class Explanation:
         shown = [loss for loss in self.losses if loss.share.sign > 0][:_SHOWN] or [worst]
         matches = "; ".join(f"{self.match_title(loss)}, {_percent(loss.share)}" for loss in shown)
         yield f"It loses most to {matches} of the payoff range a round."
-        more = [(spec, found) for spec, found in self.exploited.items() if found.sign > 0][:_SHOWN]
+        more = [(spec, estimate) for spec, estimate in self.exploited.items() if estimate.sign > 0][:_SHOWN]
         if more:
-            words = "; ".join(f"{self.names[spec]}, {_percent(found)}" for spec, found in more)
+            words = "; ".join(f"{self.names[spec]}, {_percent(estimate)}" for spec, estimate in more)
             yield f"Over all games, these opponents take more from it than from the other learners: {words}."
         elif self.exploited:
             yield "No opponent takes significantly more from it than from the other learners."
@@ -314,10 +314,10 @@ def dominated_actions(payoff: Floats) -> Booleans:
     array([False, False,  True,  True])
     """
     width = max(float(payoff.max() - payoff.min()), np.finfo(float).tiny)
-    found = np.zeros(len(payoff), dtype=bool)
+    dominated = np.zeros(len(payoff), dtype=bool)
     for action, own in enumerate(payoff):
         gains = np.delete(payoff, action, axis=0) - own
         if len(gains):
             pure = ((gains >= 0).all(axis=1) & (gains > 0).any(axis=1)).any()
-            found[action] = pure or solve_matrix(gains).value > _NEARLY * width
-    return found
+            dominated[action] = pure or solve_matrix(gains).value > _NEARLY * width
+    return dominated

@@ -80,10 +80,10 @@ class CheckResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        found, check, (quantity, wanted) = self.estimate, self.check, self.check.words
-        plain: dict[str, Any] = {"subject": self.subject, **_measured_values(found), "n": found.n}
-        plain |= {key: getattr(found, key) for key in ("p_for", "p_against")}
-        plain |= {f"{key}_adjusted": getattr(found, f"{key}_holm") for key in ("p_for", "p_against")}
+        estimate, check, (quantity, wanted) = self.estimate, self.check, self.check.words
+        plain: dict[str, Any] = {"subject": self.subject, **_measured_values(estimate), "n": estimate.n}
+        plain |= {key: getattr(estimate, key) for key in ("p_for", "p_against")}
+        plain |= {f"{key}_adjusted": getattr(estimate, f"{key}_holm") for key in ("p_for", "p_against")}
         plain |= {"quantity": quantity, "wanted": wanted}
         plain |= {key: getattr(check, key) for key in ("threshold", "beside", "published")}
         return plain | {"missing": self.missing, "before": self.before_correction, "verdict": self.verdict}
@@ -106,10 +106,10 @@ class AimRow:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        found = self.estimate
+        estimate = self.estimate
         plain: dict[str, Any] = {"game": self.game, "opponent": self.opponent, "outcome": self.outcome}
-        plain |= {**_measured_values(found), "relative": self.relative, "n": found.n}
-        plain |= {"p_for": found.p_for_holm, "p_against": found.p_against_holm}
+        plain |= {**_measured_values(estimate), "relative": self.relative, "n": estimate.n}
+        plain |= {"p_for": estimate.p_for_holm, "p_against": estimate.p_against_holm}
         return plain | dict(zip(("subject_mean", "opponent_mean"), self.means, strict=True))
 
 
@@ -213,7 +213,8 @@ class Verdict:
         plain |= {"text": self.text, "note": self.note, "checks": [check.as_dict() for check in self.checks]}
         plain["decisive"] = next((place for place, check in enumerate(self.checks) if check is self.decisive), None)
         reported = (
-            {"metric": one.metric, "verdict": one.verdict} | _measured_values(one.estimate) for one in self.reported
+            {"metric": verdict.metric, "verdict": verdict.verdict} | _measured_values(verdict.estimate)
+            for verdict in self.reported
         )
         plain |= {"aim": self.aim.as_dict()} if self.aim else {}
         return finite(plain | {"reported": [*reported]})

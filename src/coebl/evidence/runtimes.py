@@ -139,11 +139,11 @@ def slope(by_size: Mapping[int, Runtimes]) -> Estimate:
         return slopes
 
     runs = [by_size[size] for size in sorted(by_size)]
-    many = fitted(np.stack([each._resampled() for each in runs], axis=-1))
+    many = fitted(np.stack([runtimes._resampled() for runtimes in runs], axis=-1))
     finite = many[np.isfinite(many)]
     low, high = np.quantile(finite, _ENDS)
-    mean = float(fitted(np.array([each.ert().mean for each in runs])))
-    count = sum(len(each.times) for each in runs)
+    mean = float(fitted(np.array([runtimes.ert().mean for runtimes in runs])))
+    count = sum(len(runtimes.times) for runtimes in runs)
     return Estimate(mean, float(low), float(high), float(finite.std(ddof=1)), count, method="bootstrap")
 
 

@@ -227,15 +227,15 @@ def paired_difference(
     >>> print(result, round(result.p, 4))
     2 [-0.4841, 4.484] 0.0742
     """
-    found = mean_interval(_pair(a, b, seeds), level, method, random)
-    return replace(found, p=float(_two_sided_p(found.mean, found.sd, found.n)))
+    estimate = mean_interval(_pair(a, b, seeds), level, method, random)
+    return replace(estimate, p=float(_two_sided_p(estimate.mean, estimate.sd, estimate.n)))
 
 
 def zero_tests(samples: pl.Series) -> list[Estimate]:
     """Return the mean of each list of samples, with its interval and the test that it is zero."""
-    found = bands(samples)
-    p = _two_sided_p(*found.select("mean", "sd", "n").to_numpy().T)
-    return [Estimate(**row) for row in found.with_columns(p=p).to_dicts()]
+    intervals = bands(samples)
+    p = _two_sided_p(*intervals.select("mean", "sd", "n").to_numpy().T)
+    return [Estimate(**row) for row in intervals.with_columns(p=p).to_dicts()]
 
 
 def one_sided_p(samples: ArrayLike, threshold: float, alternative: Literal["greater", "less"] = "greater") -> float:
