@@ -373,7 +373,9 @@ def means(paper: Paper, results: Results) -> list[dict[str, Any]]:
         for game, row, column in results.matches():
             runs = results.curves([metric], game=game, players=(row, column))
             late = runs.filter(pl.col("round") > pl.col("round").max() - span)
-            found = mean_interval(late.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy())
-            rows.append({"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(found))
+            estimate = mean_interval(late.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy())
+            rows.append(
+                {"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(estimate)
+            )
     kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")
     return [{key: few_digits(row[key], 6) for key in kept} for row in rows]
