@@ -187,8 +187,8 @@ def _line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) ->
     seats = [[match[seat] for match in lines.values()] for seat in (1, 2)]
     for specs in seats:
         if len(set(specs)) == len(specs):
-            found = looks([*everyone, *specs], plainest=specs, known=known)
-            return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
+            by_spec = looks([*everyone, *specs], plainest=specs, known=known)
+            return {label: by_spec[spec].style for label, spec in zip(lines, specs, strict=True)}
     by_row, by_column = (looks([*everyone, *specs], plainest=specs, known=known) for specs in seats)
     symbols: dict[Look, Iterator[str]] = {}
     styles: dict[str, Style] = {}
@@ -275,11 +275,11 @@ def plot_panels(
 
 def _times(data: Any, noise: str | None) -> dict[tuple[str, tuple[str, ...]], Runtimes]:
     """Return the hitting times by game and players, with one noise."""
-    found = read_runtimes(data.last([HittingTime.name]) if hasattr(data, "last") else data)
-    noises = list(dict.fromkeys(match.noise for match in found))
+    runtimes = read_runtimes(data.last([HittingTime.name]) if hasattr(data, "last") else data)
+    noises = list(dict.fromkeys(match.noise for match in runtimes))
     if noise is None and len(noises) > 1:
         raise InputError(f"there are matches with several noises, {', '.join(noises)}; name one as noise=.")
-    return {(match.game, match.players): runs for match, runs in found.items() if noise in (None, match.noise)}
+    return {(match.game, match.players): runs for match, runs in runtimes.items() if noise in (None, match.noise)}
 
 
 def _labels(pairs: Sequence[tuple[str, ...]], known: Known, short: bool = False) -> dict[tuple[str, ...], str]:

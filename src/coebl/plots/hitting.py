@@ -74,11 +74,11 @@ def plot_scaling(runs: Mapping[str, Mapping[int, Runtimes]], ax: Axes | None = N
             if not hit:
                 raise InputError(f"no run of {label} has hit; accepted: lines with a hit at one or more sizes.")
             ert = [times.ert() for times in hit.values()]
-            ends = np.array([[each.mean - each.low, each.high - each.mean] for each in ert]).T
+            ends = np.array([[estimate.mean - estimate.low, estimate.high - estimate.mean] for estimate in ert]).T
             if len(hit) > 1:
                 fit = slope(hit)
                 label = f"{label}: slope {fit.mean:.2f} ({fit.low:.2f} to {fit.high:.2f})"
-            means = [each.mean for each in ert]
+            means = [estimate.mean for estimate in ert]
             ax.errorbar(list(hit), means, ends, marker="o", markersize=3, elinewidth=0.8, label=label)
         ax.set(xscale="log", yscale="log", xlabel="n", ylabel="expected running time")
         if legend:

@@ -80,7 +80,9 @@ def areas_of(paths: PolicyPaths, seat: int) -> _Areas:
         return _Areas(names, tuple((action,) for action in range(len(names))))
     chosen = sorted(np.argsort(-played, kind="stable")[: MOST_AREAS - 1].tolist())
     rest = tuple(action for action in range(len(names)) if action not in chosen)
-    return _Areas((*(names[action] for action in chosen), f"{len(rest)} others"), (*((one,) for one in chosen), rest))
+    return _Areas(
+        (*(names[action] for action in chosen), f"{len(rest)} others"), (*((action,) for action in chosen), rest)
+    )
 
 
 # Plots

@@ -174,15 +174,15 @@ def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noi
             first, *_ = sweep.values
             others = [opponents[0] for opponents in lines if opponents]
             styles = looks([*sweep.values, *others], plainest=others, known=known)
-            found = []
+            best_values = []
             for opponents, points in lines.items():
                 style = (styles[opponents[0]] if opponents else Look(styles[first].colour, ())).style
                 against = " v ".join(drawable(titles[spec]) for spec in opponents)
                 label = f"against {against}" if opponents else "self-play"
-                found.append((label, plot_sweep(data, metric, points, ax, style, label, noise, known)))
+                best_values.append((label, plot_sweep(data, metric, points, ax, style, label, noise, known)))
             name = drawable(learner_words(first, known).title or sweep.learner)
             heading = textwrap.fill(f"{drawable(game_title(game))}, {name}", 34)
-            named = found[: _MOST_BEST * bool(words.better)]
+            named = best_values[: _MOST_BEST * bool(words.better)]
             best = [_in_title(label, f"{sweep.parameter} = {value}") for label, value in named]
             ax.set_title("\n".join([heading, *best]), fontsize="small")
             ax.set_xlabel(f"{sweep.parameter} of {name}{_missing_default(sweep)}")
