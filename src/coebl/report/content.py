@@ -187,7 +187,9 @@ class Content:
 
     def place_of(self, game: str, noise: str) -> int | None:
         """Return the index of a game; None if it is not on the page."""
-        places = (place for place, one in enumerate(self.games) if one["spec"] == game and one["noise"] in ("", noise))
+        places = (
+            place for place, entry in enumerate(self.games) if entry["spec"] == game and entry["noise"] in ("", noise)
+        )
         return next(places, None)
 
     @property
@@ -263,8 +265,8 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
         strongest=show.strongest or next(filter(_sees_policies, specs), ""),
         known=known,
         ranking=rank(results),
-        seats={game_title(one.game): ", ".join(one.seats) for one in records if one.seats},
-        has_zero_sum=any(not one.seats for one in records),
+        seats={game_title(record.game): ", ".join(record.seats) for record in records if record.seats},
+        has_zero_sum=any(not record.seats for record in records),
     )
     points = max(_FEWEST_POINTS, min(_POINTS, _NUMBERS // (2 * max(1, len(labels) * len(metrics)))))
     for entry, matches in sorted(games, key=lambda game: game_order(game[0])):
@@ -356,8 +358,10 @@ def _notice(content: Content, players: Sequence[str], game: Mapping[str, Any], r
 def _means(runs: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Return the number of seeds, the mean of `value` over them and half the width of its interval, group by group."""
     groups = runs.group_by(by, maintain_order=True).agg("value")
-    found = bands(groups["value"])
-    return groups.select(*by, found["n"].alias("seeds"), found["mean"], half=(found["high"] - found["low"]) / 2)
+    intervals = bands(groups["value"])
+    return groups.select(
+        *by, intervals["n"].alias("seeds"), intervals["mean"], half=(intervals["high"] - intervals["low"]) / 2
+    )
 
 
 def _curves(
@@ -384,9 +388,9 @@ def _add_outcomes(results: Results, content: Content) -> None:
         pairings = test_pairings(results.last([metric]), metric, family=content.show.family)
     several = any(game["noise"] for game in content.games)
     tested = {
-        (one.game, one.noise if several else "", frozenset((one.first, one.second))): one
-        for one in pairings
-        if not one.own
+        (pair.game, pair.noise if several else "", frozenset((pair.first, pair.second))): pair
+        for pair in pairings
+        if not pair.own
     }
     for match in chain(*content.matches):
         game = content.games[match.game]

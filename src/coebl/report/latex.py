@@ -89,7 +89,7 @@ def _in_math_mode(number: str) -> str:
     >>> print(_in_math_mode("6.384e-16"), _in_math_mode("-inf"), _in_math_mode("0.25"))
     6.384 \times 10^{-16} -\infty 0.25
     """
-    return re.sub(r"e([+-]\d+)", lambda found: rf" \times 10^{{{int(found[1])}}}", number).replace("inf", r"\infty")
+    return re.sub(r"e([+-]\d+)", lambda match: rf" \times 10^{{{int(match[1])}}}", number).replace("inf", r"\infty")
 
 
 def _escaped(text: str) -> str:

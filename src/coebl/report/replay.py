@@ -119,7 +119,7 @@ def kept_replays(results: Results, content: Content) -> list[dict[str, Any]]:
             game=games[place],
             seed=kept.seed,
             titles=tuple(content.titles[spec] for spec in record.players),
-            colours=tuple(f"var(--learner-{one})" for one in (row, column)),
+            colours=tuple(f"var(--learner-{learner})" for learner in (row, column)),
             rounds=np.array(kept.rounds),
             policies=tuple(np.array(seat) / 1000 for seat in kept.policies),
             averages=tuple(np.array(seat) / 1000 for seat in kept.averages),

@@ -44,7 +44,7 @@ def finding(template: str, outcomes: Mapping[str, Sequence[str]]) -> str:
 
 def outcomes_of(claim: str, verdicts: Iterable[Verdict]) -> dict[str, list[Outcome]]:
     """Return the outcomes of the checks of a claim, by variant."""
-    return {one.variant: [check.verdict for check in one.checks] for one in verdicts if one.id == claim}
+    return {verdict.variant: [check.verdict for check in verdict.checks] for verdict in verdicts if verdict.id == claim}
 
 
 def scores(show: Presentation, verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
