@@ -184,12 +184,12 @@ def _draw_ratios(
     lines = {1.0: ":", ratio: "--", statement.never_above or ratio: "-"}
     for limit, style in lines.items():
         ax.axvline(limit, **{**GUIDE, "linestyle": style})
-    for place, found in enumerate(row.estimate for row in rows):
-        number = found.mean
+    for place, estimate in enumerate(row.estimate for row in rows):
+        number = estimate.mean
         if np.isfinite(number) and number > 0:
             color, marker = (AGAINST, "D") if number > ratio else (FOR, "o")
-            if np.isfinite(found.low):
-                ends = max(found.low, number / 10), min(found.high, number * 10)
+            if np.isfinite(estimate.low):
+                ends = max(estimate.low, number / 10), min(estimate.high, number * 10)
                 ax.plot(ends, [place + 0.5] * 2, color=color, linewidth=1)
             ax.plot(number, place + 0.5, marker, color=color, markersize=3.5)
     if len(ax.lines) > len(lines):

@@ -138,16 +138,16 @@ def _by_opponent(
     """Return a metric of each learner among copies of each opponent, the mean of all seats, by game and seed."""
     sides = by_seat(table, metric, signed=metric == TOURNAMENT_METRICS[0])
     most = max(1, *table["players"].list.len().unique() - 1)
-    copies = {" v ".join([one] * count): one for one in opponents for count in range(1, most + 1)}
+    copies = {" v ".join([opponent] * count): opponent for opponent in opponents for count in range(1, most + 1)}
     axes = ["game", "seed", "learner", "opponent"]
-    found = sides.select(
+    rows = sides.select(
         "seed",
         "value",
         pl.col("game").cast(pl.Enum([*games])),  # sorted in this order
         pl.col("learner").cast(pl.Enum(learners), strict=False),
         pl.col("opponent").replace_strict(copies, default=None, return_dtype=pl.Enum(opponents)),
     ).drop_nulls()
-    means = found.group_by(axes).agg(pl.col("value").mean()).sort(axes)
+    means = rows.group_by(axes).agg(pl.col("value").mean()).sort(axes)
     return means["value"].to_numpy().reshape(means["game"].n_unique(), -1, len(learners), len(opponents))
 
 

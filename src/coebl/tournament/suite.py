@@ -344,7 +344,7 @@ def study_of(suite: Suite, learners: Sequence[Learner], seeds: int, device: Devi
         metrics = (metric for statement in suite.statements for metric in (statement.metric, *statement.reported))
         match_ups = {"pairs": _test_pairs(suite, learners)}
     else:
-        match_ups["pairs"] = [pair for one in learners for pair in ((one, YARDSTICK), (YARDSTICK, one))]
+        match_ups["pairs"] = [pair for learner in learners for pair in ((learner, YARDSTICK), (YARDSTICK, learner))]
     try:
         return Study(
             suite.id,
@@ -381,11 +381,11 @@ def _is_general(suite: Suite) -> bool:
 
 def _first_mistake(error: StudyError) -> str:
     """Return the first mistake with the option that caused it, and the number of the others: one for each learner."""
-    found = []
+    messages = []
     for place, message in error.found:
         option = next((_OPTIONS[part] for part in reversed(place) if part in _OPTIONS), "--suite")
-        found.append(f"{'--learners' if 'match-ups' in place else option}: {message}")
-    mistakes = list(dict.fromkeys(found))
+        messages.append(f"{'--learners' if 'match-ups' in place else option}: {message}")
+    mistakes = list(dict.fromkeys(messages))
     first = _first_of(mistakes)
     if len(mistakes) > 1 and all(mistake.startswith("--learners") for mistake in mistakes):
         first += " If --learners names a learner of the suite, such as uniform, only the named learners play."
@@ -402,9 +402,13 @@ def _test_pairs(suite: Suite, subjects: Sequence[Learner]) -> list[tuple[Learner
     """Return each subject with its opponents in both seats, and all of them with themselves and the yardstick."""
     pairs: list[tuple[Learner | str, Learner | str]] = []
     for subject in subjects:
-        others = opponents_of(suite, subject)
-        pairs += [pair for other in others for pair in ((subject, other), (other, subject))]
-        pairs += [pair for one in (subject, *others) for pair in ((one, one), (one, YARDSTICK), (YARDSTICK, one))]
+        opponents = opponents_of(suite, subject)
+        pairs += [pair for opponent in opponents for pair in ((subject, opponent), (opponent, subject))]
+        pairs += [
+            pair
+            for learner in (subject, *opponents)
+            for pair in ((learner, learner), (learner, YARDSTICK), (YARDSTICK, learner))
+        ]
     return list({tuple(map(str, pair)): pair for pair in pairs}.values())
 
 
