@@ -219,9 +219,9 @@ def _registry_of(subject: str) -> registry.Registry[Any]:
         member = getattr(module, parts.attribute, None)
         if member is None:
             members = {known.kind: [name for names in known.in_module(module) for name in names] for known in kinds}
-            found = [known for known in kinds if members[known.kind]]
-            near = [known for known in found if nearest(parts.attribute, members[known.kind]) != "."]
-            _ = [*near, *found, learners.LEARNERS][0][parts.name]  # raises an error that lists what the file has
+            registries = [known for known in kinds if members[known.kind]]
+            near = [known for known in registries if nearest(parts.attribute, members[known.kind]) != "."]
+            _ = [*near, *registries, learners.LEARNERS][0][parts.name]  # raises an error that lists what the file has
         fitting = [known for known in kinds if known.fits(member)] or shown
     else:
         fitting = [known for known in kinds if parts.name in known] or [games.GAMES] * is_path(subject)
@@ -300,14 +300,14 @@ def solve_command(
 def _print_equilibria(game: games.TensorGame, as_json: bool) -> None:
     """Print the Nash equilibria of a two-player game, and the correlated equilibrium with the highest total payoff."""
     best = game.correlated()
-    found = game.equilibria() if len(game.shape) == 2 else []
+    equilibria = game.equilibria() if len(game.shape) == 2 else []
     if as_json:
-        nash = [{"strategies": [x.tolist() for x in p.strategies], "payoffs": p.payoffs} for p in found]
+        nash = [{"strategies": [x.tolist() for x in p.strategies], "payoffs": p.payoffs} for p in equilibria]
         correlated = {"joint": best.joint.tolist(), "payoffs": best.payoffs}
         print_json({"name": game.spec or game.name, "equilibria": nash, "correlated": correlated})
         return
     print(f"{printable(game.spec or game.name)}: {' x '.join(map(str, game.shape))}")
-    for number, profile in enumerate(found, 1):
+    for number, profile in enumerate(equilibria, 1):
         print(f"\nequilibrium {number}, certified to {profile.regret:.1e} of the payoff range")
         players = zip(game.seats, game.labels, profile.strategies, profile.payoffs, strict=True)
         for seat, labels, strategy, payoff in players:

@@ -237,9 +237,9 @@ def _print_match(
         print("rewards a round, means over the runs with 95 % intervals (Student)\n")
         rows = [
             {"seat": printable(seat), "learner": str(player)}
-            | interval_cells(found.mean, found.low, found.high, found.n)
+            | interval_cells(reward.mean, reward.low, reward.high, reward.n)
             | {"security": f"{game.security(seat).value:.4g}"}  # guaranteed by its security strategy
-            for (seat, found), player in zip(earned.items(), match.players, strict=True)
+            for (seat, reward), player in zip(earned.items(), match.players, strict=True)
         ]
         print_table(rows, right=["mean", "security"])
         print()

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from coebl.evidence import compare, explain, runtimes
     from coebl.plots import explained
     from coebl.report import latex
-    from coebl.study import errors, plan, progress, results, runner, store, workers
+    from coebl.study import errors, plan, progress, runner, store, workers
+    from coebl.study.results import SummaryRow
 else:
     backend, learners, metrics, naming, plots, study = opt.lazy(
         "backend", "learners", "metrics", "naming", "plots", "study"
@@ -89,11 +90,11 @@ def run_command(
     with resume_hint(opt.command_line(context)):
         summary = run_study(asked, out, opt.recorded_command(context), workers, dask, cell_timeout)
         if summary.finished or summary.used:
-            found = study.Results(out)
+            results = study.Results(out)
             print()
-            print_ranking(found, asked)
-            _print_times(found)
-            print_notices(found)
+            print_ranking(results, asked)
+            _print_times(results)
+            print_notices(results)
             name = shlex.quote(str(out))
             print(f"means: coebl results {name}; page: coebl report {name}")
     if summary.failed:
@@ -184,13 +185,13 @@ def results_command(
       coebl results results --metric exploitability --latex
     """
     opt.at_most_one({"--latex": as_latex, "--csv": as_csv, "--json": as_json})
-    found = study.Results(folder)
-    rows = found.summary(metric, round_, game, opt.seats(row, column, players))
+    results = study.Results(folder)
+    rows = results.summary(metric, round_, game, opt.seats(row, column, players))
     if not rows:
-        raise InputError(found.why_empty())
+        raise InputError(results.why_empty())
     selected = any((metric, game, row, column, players, round_))
     if as_latex:
-        print(latex.latex_tables(rows, naming.known_to(found)), end="")
+        print(latex.latex_tables(rows, naming.known_to(results)), end="")
         return
     seats = [f"player{seat}" for seat in range(3, 1 + max(len(row["players"]) for row in rows))]
     columns = ["game", "noise", "row", "column", *seats, "round", "metric", "mean", "low", "high", "sd", "n"]
@@ -198,11 +199,11 @@ def results_command(
     if _print_plain(listed, columns, as_csv, as_json):
         return
     if not selected:
-        print_ranking(found)
-        _print_times(found)
+        print_ranking(results)
+        _print_times(results)
     few = details or selected or len(rows) <= _SCREEN
     if few:
-        _print_means(found, rows)
+        _print_means(results, rows)
     if details:
         say(
             "round: the last one, or that of --round; n: the number of seeds; mean: of the metric at that round, "
@@ -211,7 +212,7 @@ def results_command(
             "the mean of hit is the share of runs that hit, with a Wilson interval. For the metrics: coebl list "
             "metrics."
         )
-    _print_notes(found, rows)
+    _print_notes(results, rows)
     if not few:
         print(f"all {len(rows)} means: coebl results {shlex.quote(str(folder))} --details, or --game, --row, --metric")
 
@@ -225,17 +226,17 @@ def _print_plain(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], as_c
     return as_csv or as_json
 
 
-def print_notices(found: study.Results) -> None:
+def print_notices(results: study.Results) -> None:
     """Print the caveats of a study's results on stderr."""
-    for notice in found.notices():
+    for notice in results.notices():
         note(notice)
 
 
-def print_ranking(found: study.Results, asked: study.Study | None = None) -> None:
+def print_ranking(results: study.Results, asked: study.Study | None = None) -> None:
     """Print the ranking of a folder, or of a study's part of it, and a blank line; nothing if no two learners met."""
     from coebl.evidence.pairwise import rank  # the package has a function with the name of this module
 
-    ranking = rank(found, asked)
+    ranking = rank(results, asked)
     if ranking is None:
         return
     names = ranking.names
@@ -249,25 +250,25 @@ def print_ranking(found: study.Results, asked: study.Study | None = None) -> Non
     print()
 
 
-def _print_times(found: study.Results) -> None:
+def _print_times(results: study.Results) -> None:
     """Print the hitting times of a folder, and a blank line; nothing if its runs do not end at a condition."""
     rows = [
         {"game": match.game, "noise": match.noise, "players": " v ".join(match.apart)}
         | {"rounds at most": f"{match.rounds:,}", **runs.described()}
-        for match, runs in found.runtimes().items()
+        for match, runs in results.runtimes().items()
     ]
     if rows:
-        say(f"A run ends at {found.condition()}.", "bold")
+        say(f"A run ends at {results.condition()}.", "bold")
         print_table(rows, _RIGHT, _WRAP, common=("noise", "rounds at most"), most=_SCREEN)
         say(runtimes.CAPTION)
         print()
 
 
-def _print_means(found: study.Results, rows: Sequence[results.SummaryRow]) -> None:
-    known = naming.known_to(found)
+def _print_means(results: study.Results, rows: Sequence[SummaryRow]) -> None:
+    known = naming.known_to(results)
     names = naming.spelled_out((spec for row in rows for spec in row["players"]), known)
     several = any(len(row["players"]) > 2 for row in rows)
-    when = "rounds at most" if found.condition() else "round"
+    when = "rounds at most" if results.condition() else "round"
     table = []
     for row in rows:
         low, high = row["low"], row["high"]
@@ -281,20 +282,20 @@ def _print_means(found: study.Results, rows: Sequence[results.SummaryRow]) -> No
     print_table(table, _RIGHT, _WRAP, common=("noise", when, "metric", "n"))
 
 
-def _print_notes(found: study.Results, rows: Sequence[results.SummaryRow]) -> None:
+def _print_notes(results: study.Results, rows: Sequence[SummaryRow]) -> None:
     """Print which learners see more than a bandit does, the caveats, and the number of cells."""
-    kinds = found.kinds()
+    kinds = results.kinds()
     for learner in dict.fromkeys(spec for row in rows for spec in row["players"]):
         kind = kinds.get(learner)
         if kind in learners.REFERENCES:
             print(f"{printable(learner)}: {kind}, {learners.KINDS[kind]}")
-    print_notices(found)
+    print_notices(results)
     matches = {(row["game"], row["noise"], *row["players"]) for row in rows}
-    records, failures = found.records(), len(found.store.failures())
+    records, failures = results.records(), len(results.store.failures())
     used = sum((record.game, record.noise, *record.players) in matches for record in records)
     print(
-        f"from {used} of {counted(max(len(records), found.store.log.planned()), 'cell')}"
-        + (f"; {failures} failed, see {found.store.folder / 'failed'}" if failures else "")
+        f"from {used} of {counted(max(len(records), results.store.log.planned()), 'cell')}"
+        + (f"; {failures} failed, see {results.store.folder / 'failed'}" if failures else "")
     )
 
 
@@ -324,9 +325,9 @@ def compare_command(
     opt.at_most_one({"--csv": as_csv, "--json": as_json})
     if margin is not None and not 0 < margin < inf:
         raise InputError(f"--margin is {margin:g}; accepted: a number above 0.")
-    found = study.Results(folder)
+    results = study.Results(folder)
     names: list[str | None] = [*metric] if metric else [None]
-    comparisons = [found.compare(a, b, name, game, margin) for name in names]
+    comparisons = [results.compare(a, b, name, game, margin) for name in names]
     rows = [
         {"a": comparison.a, "b": comparison.b, "metric": comparison.metric} | contest.row()
         for comparison in comparisons
@@ -335,8 +336,8 @@ def compare_command(
     if not _print_plain(rows, list(dict.fromkeys(key for row in rows for key in row)), as_csv, as_json):
         for place, comparison in enumerate(comparisons):
             print("\n" * (place > 0), end="")
-            _print_comparison(comparison, naming.known_to(found))
-        print_notices(found)
+            _print_comparison(comparison, naming.known_to(results))
+        print_notices(results)
 
 
 def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> None:
@@ -363,11 +364,13 @@ def _print_contests(comparison: compare.Comparison, way: str, contests: Sequence
     most = max((abs(end) for _, *ends in bars for end in ends if not isnan(end)), default=0.0)
     table = []
     for contest in contests:
-        found, game, p = contest.difference, contest.game, contest.difference.p_holm
+        difference, game, p = contest.difference, contest.game, contest.difference.p_holm
         if contest.opponents and len(opponents) > 1:
             game += f", {counted(len(contest.opponents), 'opponent')}"
-        shown = {"seats": contest.seats, "n": str(found.n), "game": game}
-        shown |= interval_cells(found.mean, found.low, found.high, found.n, ("difference", "95 % interval"))
+        shown = {"seats": contest.seats, "n": str(difference.n), "game": game}
+        shown |= interval_cells(
+            difference.mean, difference.low, difference.high, difference.n, ("difference", "95 % interval")
+        )
         shown[""] = ""  # the bar
         shown["p (Holm)"] = "< 0.0001" if p < 0.0001 else "-" if isnan(p) else f"{p:.4f}"
         shown["better" if comparison.better else "higher"] = comparison.winner(contest)
@@ -443,22 +446,22 @@ def explain_command(
     """
     path = _figure_path(folder, f"explain-{without_folder(learner)}", out)
     with progress_bar("the worst match"):
-        found = explain.explain(study.Results(folder), learner, runs=runs)
-    for number, sentence in enumerate(found.sentences()):
+        explanation = explain.explain(study.Results(folder), learner, runs=runs)
+    for number, sentence in enumerate(explanation.sentences()):
         say(sentence, "" if number else "bold")
     print()
     rows = []
-    for loss in found.losses:
+    for loss in explanation.losses:
         mean, low, high = (100 * number for number in (loss.share.mean, loss.share.low, loss.share.high))
         cells = interval_cells(mean, low, high, loss.share.n, ("lost, %", "95 % interval"))
-        rows.append({"against": found.match_title(loss), **cells, "": _ENDINGS[loss.share.sign]})
+        rows.append({"against": explanation.match_title(loss), **cells, "": _ENDINGS[loss.share.sign]})
     print_table(rows, _RIGHT, _WRAP, most=_WORST)
     say(
-        f"lost: below the value of the game, by {found.metric}, in % of the payoff range a round, both seats pooled; "
-        f"p values with Holm's correction over {found.losses[0].share.family}."
+        f"lost: below the value of the game, by {explanation.metric}, in % of the payoff range a round, both seats "
+        f"pooled; p values with Holm's correction over {explanation.losses[0].share.family}."
     )
     with progress_bar("the figure"):
-        _save_figure(explained.plot_explanation(found), path, folder)
+        _save_figure(explained.plot_explanation(explanation), path, folder)
 
 
 _study_app = typer.Typer(help="Write or inspect the file of a study.", no_args_is_help=True, rich_markup_mode=None)

@@ -189,9 +189,9 @@ def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterat
         return
     time_left = TimeLeft()
 
-    def advance(done: int, of: int | None = total) -> None:
-        count = f", {done:,} of {of:,}{time_left(done / of)}" if of else ""
-        bar.update(bar.task_ids[0], completed=done, total=of, description=label + count)
+    def advance(done: int, goal: int | None = total) -> None:
+        count = f", {done:,} of {goal:,}{time_left(done / goal)}" if goal else ""
+        bar.update(bar.task_ids[0], completed=done, total=goal, description=label + count)
 
     advance(0)
     with bar:
