@@ -28,7 +28,7 @@ class TournamentFiles:
 
     def __init__(self, folder: Path) -> None:
         self.summary: dict[str, Any] = read_json(folder / "summary.json")
-        self.standings: dict[str, dict[str, Any]] = {one["learner"]: one for one in self.summary["standings"]}
+        self.standings: dict[str, dict[str, Any]] = {row["learner"]: row for row in self.summary["standings"]}
         self._advantage: dict[str, dict[tuple[str, str], float]] = {}
         self._winner: dict[tuple[str, str], str] = {}  # over all games, after Holm
         for duel in read_csv(folder / "head-to-head.csv"):
@@ -40,7 +40,7 @@ class TournamentFiles:
 
     def of_kinds(self, kinds: Collection[str]) -> list[str]:
         """Return the learners of these kinds, by rank."""
-        return [learner for learner, one in self.standings.items() if one["kind"] in kinds]
+        return [learner for learner, row in self.standings.items() if row["kind"] in kinds]
 
     def ahead(self, kind: str) -> str:
         """Return the learner with the largest advantage over its kind."""
@@ -53,10 +53,10 @@ class TournamentFiles:
 
     def leaders(self) -> dict[str, list[str]]:
         """Return the games on which each learner has the largest advantage over the other contenders."""
-        found: dict[str, list[str]] = {learner: [] for learner in self.of_kinds(CONTENDERS)}
+        by_learner: dict[str, list[str]] = {learner: [] for learner in self.of_kinds(CONTENDERS)}
         for game in self.summary["games"]:
-            found[next(iter(self.ranking(game)))].append(game)
-        return found
+            by_learner[next(iter(self.ranking(game)))].append(game)
+        return by_learner
 
     def least(self, key: str, kinds: Collection[str]) -> str:
         """Return the learner of these kinds with the least regret, or exploitability."""
@@ -64,18 +64,18 @@ class TournamentFiles:
 
     def beaten_by(self, learner: str, kinds: Collection[str] = CONTENDERS) -> list[str]:
         """Return the learners of these kinds that a learner beats over all games, after Holm."""
-        return [one for one in self.of_kinds(kinds) if one != learner and self._winner[learner, one] == learner]
+        return [rival for rival in self.of_kinds(kinds) if rival != learner and self._winner[learner, rival] == learner]
 
-    def duel(self, one: str, other: str) -> float:
+    def duel(self, learner: str, rival: str) -> float:
         """Return the advantage of a learner over another, over all games."""
-        return self._advantage["all games"][one, other]
+        return self._advantage["all games"][learner, rival]
 
     def ranking(self, game: str, kinds: Collection[str] = CONTENDERS) -> dict[str, float]:
         """Return the learners of these kinds on a game by their mean advantage over each other, the best first."""
         learners, on_game = self.of_kinds(kinds), self._advantage[game]
         means = {
-            one: sum(on_game[one, other] for other in learners if other != one) / (len(learners) - 1)
-            for one in learners
+            learner: sum(on_game[learner, rival] for rival in learners if rival != learner) / (len(learners) - 1)
+            for learner in learners
         }
         return dict(sorted(means.items(), key=lambda item: -item[1]))
 

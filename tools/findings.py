@@ -75,16 +75,19 @@ def document(results: Path) -> str:
         reasons={claim: list(_reasons(by_variant)) for claim, by_variant in claims.items()},
         answer=finding(
             PAPER.page.answer,
-            {id: [check["verdict"] for check in one["checks"]] for id, one in claims[PAPER.page.headline].items()},
+            {
+                id: [check["verdict"] for check in verdict["checks"]]
+                for id, verdict in claims[PAPER.page.headline].items()
+            },
         ).replace("\n", " "),
     )
 
 
 def _marks(by_variant: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the sentence of a claim, and its mark in each variant."""
-    found = [by_variant[variant] for variant in VARIANTS]
-    marks = [mark(one["verdict"], [check["verdict"] for check in one["checks"]]) for one in found]
-    return [found[0]["text"], *marks]
+    verdicts = [by_variant[variant] for variant in VARIANTS]
+    marks = [mark(verdict["verdict"], [check["verdict"] for check in verdict["checks"]]) for verdict in verdicts]
+    return [verdicts[0]["text"], *marks]
 
 
 def _reasons(by_variant: Mapping[str, dict[str, Any]]) -> Iterator[str]:
@@ -92,8 +95,8 @@ def _reasons(by_variant: Mapping[str, dict[str, Any]]) -> Iterator[str]:
     said: dict[str, list[str]] = {}
     for id, verdict in by_variant.items():
         number = f" {interval(verdict, 'measured')}," if verdict["measured"] is not None else ""
-        others = [one for one in verdict["reported"] if one["verdict"] != verdict["verdict"]]
-        also = "".join(f"; on {one['metric']}: {outcome_word(one['verdict'])}" for one in others)
+        others = [other for other in verdict["reported"] if other["verdict"] != verdict["verdict"]]
+        also = "".join(f"; on {other['metric']}: {outcome_word(other['verdict'])}" for other in others)
         note = verdict["note"].replace("not significant:", "undecided:")  # as an earlier version wrote it
         text = f"**{outcome_word(verdict['verdict'])}**,{number} {note}{also}"
         said.setdefault(text, []).append(VARIANTS[id].title)

@@ -58,19 +58,19 @@ def play(game_spec: str, learner: str, rounds: int, seeds: Sequence[int]) -> dic
     percent = [100 / np.ptp(payoff) for payoff in game.payoffs]
     late = [actions[rounds // 2 :] for actions in result.kept["actions"]]
     earned = sum(payoff[tuple(late)] for payoff in game.payoffs).mean(axis=0)
-    found = {
+    measures = {
         "ce": game.distance_to_correlated(result.kept["counts"]).distance,
         "cce": game.distance_to_correlated(result.kept["counts"], coarse=True).distance,
         "nash_conv": result.metrics["nash_conv"][50:].mean(axis=0) * percent[0] / len(players),
         "earned": earned / len(players),
     }
     for kind, names in regrets.items():
-        each = [result.final(name) * width / rounds for name, width in zip(names, percent, strict=True)]
-        found[kind] = np.mean(each, axis=0)
+        per_player = [result.final(name) * width / rounds for name, width in zip(names, percent, strict=True)]
+        measures[kind] = np.mean(per_player, axis=0)
     if game_spec in DUOPOLIES:
         price, nash, monopoly = DUOPOLIES[game_spec]
-        found |= {"price": price(*late).mean(axis=0), "collusion": (earned - nash) / (monopoly - nash)}
-    return found
+        measures |= {"price": price(*late).mean(axis=0), "collusion": (earned - nash) / (monopoly - nash)}
+    return measures
 
 
 def run(folder: Path, plan: Mapping[str, Any]) -> None:
@@ -85,10 +85,10 @@ def run(folder: Path, plan: Mapping[str, Any]) -> None:
             if not _file(folder, game, learner).exists()
         }
         for future, (game, learner) in waiting.items():
-            found = future.result()
+            numbers = future.result()
             rows = [
                 {"game": game, "learner": learner, "seed": seed}
-                | {measure: float(f"{found[measure][run]:.6g}") if measure in found else "" for measure in MEASURES}
+                | {measure: float(f"{numbers[measure][run]:.6g}") if measure in numbers else "" for measure in MEASURES}
                 for run, seed in enumerate(seeds)
             ]
             write_whole(_file(folder, game, learner), csv_text(rows, list(rows[0])))
@@ -103,11 +103,11 @@ def read_runs(path: Path) -> Runs:
     """Return the measures in a file of runs."""
     runs: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in read_csv(path):
-        found = runs.setdefault((row["game"], row["learner"]), {})
+        measures = runs.setdefault((row["game"], row["learner"]), {})
         for measure in MEASURES:
             if row[measure]:
-                found.setdefault(measure, []).append(float(row[measure]))
-    return {match: {name: np.array(numbers) for name, numbers in found.items()} for match, found in runs.items()}
+                measures.setdefault(measure, []).append(float(row[measure]))
+    return {match: {name: np.array(numbers) for name, numbers in measures.items()} for match, measures in runs.items()}
 
 
 def verdicts_on(runs: Runs, plan: Mapping[str, Any]) -> list[tuple[Verdict, int]]:
@@ -125,10 +125,10 @@ def verdicts_on(runs: Runs, plan: Mapping[str, Any]) -> list[tuple[Verdict, int]
                     checks.append(Bound(samples, stated["value"], stated["side"]))
                     numbers.append(np.array([runs[game, player][stated["measure"]] for player in players]))
         results = judge_family(checks, numbers, f"the checks of {claim['id']}")
-        verdict, decisive = decide(results)
+        outcome, decisive = decide(results)
         note = f"{sum(result.verdict == 'holds' for result in results)} of {len(results)} checks hold; {decisive}"
-        found = Verdict(claim["id"], "", verdict, claim["measure"], claim["sentence"], note, results, decisive)
-        verdicts.append((found, claim["may_miss"]))
+        verdict = Verdict(claim["id"], "", outcome, claim["measure"], claim["sentence"], note, results, decisive)
+        verdicts.append((verdict, claim["may_miss"]))
     return verdicts
 
 
@@ -162,9 +162,9 @@ def game_table(runs: Runs, plan: Mapping[str, Any], game: str) -> str:
     for learner in plan["learners"]:
         rows.append([titles[learner]])
         for measure in shown:
-            found = mean_interval(runs[game, learner][measure])
+            estimate = mean_interval(runs[game, learner][measure])
             places = digits.get(measure, 1)
-            rows[-1].append(f"{found.mean:.{places}f} ± {(found.high - found.low) / 2:.{places}f}")
+            rows[-1].append(f"{estimate.mean:.{places}f} ± {(estimate.high - estimate.low) / 2:.{places}f}")
     return markdown_table(rows)
 
 
@@ -175,11 +175,11 @@ def draw(runs: Runs, plan: Mapping[str, Any], target: Path) -> None:
         panels = figure.subplots(2, 2, sharey=True)
         for ax, game in zip(panels.flat, plan["games"], strict=True):
             for measure, fill, label in (("cce", "white", "coarse correlated"), ("ce", "C0", "correlated")):
-                found = [mean_interval(runs[game, learner][measure]) for learner in learners]
-                ends = [[e.mean - max(0.0, e.low) for e in found], [min(e.high, 1.0) - e.mean for e in found]]
+                estimates = [mean_interval(runs[game, learner][measure]) for learner in learners]
+                ends = [[e.mean - max(0.0, e.low) for e in estimates], [min(e.high, 1.0) - e.mean for e in estimates]]
                 places = np.arange(len(learners)) + (0.17 if measure == "cce" else -0.17)
                 ax.errorbar(
-                    [e.mean for e in found],
+                    [e.mean for e in estimates],
                     places,
                     xerr=ends,
                     fmt="o",

@@ -27,7 +27,9 @@ class Published:
         self.summary: dict[str, Any] = read_json(folder / "summary.json")
         (self.trial,) = self.summary["trials"]
         self.statements: dict[str, dict[str, Any]] = self.trial["statements"]
-        self._by_kind: dict[str, dict[str, Any]] = {one["kind"]: one for one in self.statements.values()}
+        self._by_kind: dict[str, dict[str, Any]] = {
+            statement["kind"]: statement for statement in self.statements.values()
+        }
 
     def of(self, kind: str) -> dict[str, Any]:
         """Return the statement of a kind."""

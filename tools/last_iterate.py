@@ -35,8 +35,8 @@ def read_means(folder: Path) -> Means:
     by_match = Results(folder).last(list(METRICS.values())).group_by("game", "players", maintain_order=True)
     for row in by_match.agg(pl.col(*METRICS.values()).mean()).iter_rows(named=True):
         width = payoff_width(parse_game(row["game"]))
-        found = {which: float(f"{100 * row[metric] / width:.6g}") for which, metric in METRICS.items()}
-        means.setdefault(row["players"][0], {})[row["game"]] = found
+        percentages = {which: float(f"{100 * row[metric] / width:.6g}") for which, metric in METRICS.items()}
+        means.setdefault(row["players"][0], {})[row["game"]] = percentages
     return means
 
 
@@ -55,7 +55,10 @@ def over_games(means: Means) -> list[tuple[str, dict[str, Estimate], int]]:
     rows = [
         (
             learner,
-            {which: mean_interval(np.array([of[which] for of in by_game.values()])) for which in METRICS},
+            {
+                which: mean_interval(np.array([percentages[which] for percentages in by_game.values()]))
+                for which in METRICS
+            },
             sum(by_game[game]["last"] == number for game, number in least.items()),
         )
         for learner, by_game in means.items()
@@ -67,8 +70,11 @@ def table(means: Means) -> str:
     """Return the Markdown table."""
     rows = [["learner", "last policies, %", "averaged policies, %", "games with the least"]]
     titles = learner_titles(list(means))
-    for learner, found, least in over_games(means):
-        ends = (f"{found[which].mean:.1f} [{found[which].low:.1f}, {found[which].high:.1f}]" for which in METRICS)
+    for learner, estimates, least in over_games(means):
+        ends = (
+            f"{estimates[which].mean:.1f} [{estimates[which].low:.1f}, {estimates[which].high:.1f}]"
+            for which in METRICS
+        )
         rows.append([titles[learner], *ends, str(least)])
     return markdown_table(rows)
 
@@ -79,9 +85,9 @@ def publish(folder: Path, target: Path) -> None:
     if not means or len({len(by_game) for by_game in means.values()}) > 1:
         raise InputError(f"{folder} is not finished; run: coebl run studies/last-iterate.toml --out {folder}")
     flat = [
-        {"learner": learner, "game": game} | found
+        {"learner": learner, "game": game} | percentages
         for learner, by_game in means.items()
-        for game, found in by_game.items()
+        for game, percentages in by_game.items()
     ]
     target.mkdir(parents=True, exist_ok=True)
     write_whole(target / "means.csv", csv_text(flat, list(flat[0])))
@@ -89,14 +95,14 @@ def publish(folder: Path, target: Path) -> None:
     rows = over_games(means)[::-1]
     titles = learner_titles([learner for learner, _, _ in rows])
     with canvas(None, WIDTH, 1 + 0.22 * len(rows)) as ax:
-        for place, (_, found, _) in enumerate(rows):
-            ax.plot([found[which].mean for which in METRICS], [place] * 2, color="0.75", linewidth=1, zorder=1)
+        for place, (_, estimates, _) in enumerate(rows):
+            ax.plot([estimates[which].mean for which in METRICS], [place] * 2, color="0.75", linewidth=1, zorder=1)
         for which, marker, fill in (("average", "o", "white"), ("last", "o", "C0")):
-            numbers = [found[which].mean for _, found, _ in rows]
+            numbers = [estimates[which].mean for _, estimates, _ in rows]
             policies = "averaged over all rounds" if which == "average" else "of the last round"
             ax.plot(numbers, range(len(rows)), marker, color="C0", markerfacecolor=fill, linestyle="", label=policies)
         ax.set_yticks(range(len(rows)), [titles[learner] for learner, _, _ in rows])
-        most = max(found[which].mean for _, found, _ in rows for which in METRICS)
+        most = max(estimates[which].mean for _, estimates, _ in rows for which in METRICS)
         ax.set(xlim=(0, 1.05 * most), xlabel="exploitability in self-play, % of the payoff range, mean over games")
         ax.legend(title="policies")
     save(ax.figure, target, "figure", ["svg", "png"])
