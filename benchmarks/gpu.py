@@ -67,13 +67,13 @@ def measure_solver() -> Iterator[Any]:
     for n in AIMS:
         payoffs = np.random.default_rng(1).normal(size=(MATRICES, n, n))
         batch, solve = cupy.asarray(payoffs), CudaMaximin((MATRICES, n, n))
-        found = solve(batch)
+        solution = solve(batch)
         times = [_seconds(lambda: solve(batch)) for _ in range(7)]  # noqa: B023
         few = payoffs[:FEW]
         maximin(few)
         core = _seconds(lambda: maximin(few)) / len(few)  # noqa: B023
         here = float(np.median(times)) / MATRICES
-        rows.append([n, here, core, float(found.pivots.mean()), found.fallbacks])
+        rows.append([n, here, core, float(solution.pivots.mean()), solution.fallbacks])
         yield rows
 
 
@@ -236,8 +236,8 @@ def main() -> None:
     measured["machine"] = machine()
     for part in options.parts or PARTS:
         measure, write = PARTS[part]
-        for found in measure(options.workers) if part == "paper" else measure():
-            measured[part] = found
+        for measurements in measure(options.workers) if part == "paper" else measure():
+            measured[part] = measurements
             write_whole(options.data, json.dumps(measured, indent=1) + "\n")
             write_whole(options.out, page(measured))
         print(write(measured[part]), flush=True)

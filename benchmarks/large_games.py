@@ -90,7 +90,7 @@ def uniform(case: Case) -> tuple[float, float, float]:
     return regrets[0], regrets[1], float(results[2].final("exploitability")[0])
 
 
-def row(case: Case, found: Measured) -> list[str]:
+def row(case: Case, measured: Measured) -> list[str]:
     """Return a row of the table."""
     answered, exp3, exploitability = uniform(case)
     rounds = ROUNDS[case.learner][case.n]
@@ -99,11 +99,11 @@ def row(case: Case, found: Measured) -> list[str]:
         f"{case.n}, {2**case.n:,}",
         case.learner,
         f"{rounds:,}",
-        f"{found.milliseconds:,.3g}",
-        f"{found.megabytes:,.0f} MB",
-        f"{found.best_response:.2f} ({answered:.2f})",
-        f"{found.exp3:.2f} ({exp3:.2f})",
-        f"{found.exploitability:.2f} ({exploitability:.2f})",
+        f"{measured.milliseconds:,.3g}",
+        f"{measured.megabytes:,.0f} MB",
+        f"{measured.best_response:.2f} ({answered:.2f})",
+        f"{measured.exp3:.2f} ({exp3:.2f})",
+        f"{measured.exploitability:.2f} ({exploitability:.2f})",
     ]
 
 

@@ -118,15 +118,16 @@ def play(payoff: Floats, row: str, column: str, horizon: int, seconds: float) ->
     """Return the number of rounds played within about the given seconds, and the seconds they took."""
     random = np.random.default_rng(0)
     m, n = payoff.shape
-    one, other = PLAIN_LEARNERS[row](m, n, horizon, random), PLAIN_LEARNERS[column](n, m, horizon, random)
+    row_player = PLAIN_LEARNERS[row](m, n, horizon, random)
+    column_player = PLAIN_LEARNERS[column](n, m, horizon, random)
     started = time.perf_counter()
     regret, t = 0.0, 0
     while t < horizon and time.perf_counter() - started < seconds:
         t += 1
-        x, y = one.policy(t), other.policy(t)
+        x, y = row_player.policy(t), column_player.policy(t)
         i, j = random.choice(m, p=x), random.choice(n, p=y)
         reward = payoff[i, j] + random.normal()
-        one.observe(i, j, reward)
-        other.observe(j, i, -reward)
+        row_player.observe(i, j, reward)
+        column_player.observe(j, i, -reward)
         regret += 0.0 - float(x @ payoff @ y)
     return t, time.perf_counter() - started

@@ -96,16 +96,16 @@ def earned(spec: str, setting: Setting, rounds: int, seed: int) -> float:
 
 def compare(spec: str, sizes: Sizes) -> list[str]:
     """Return a row of the table."""
-    found = {
+    earnings = {
         setting: np.array([earned(spec, setting, sizes.rounds, seed) for seed in range(sizes.seeds)])
         for setting in SETTINGS
     }
     cells = [f"`{spec}`"]
-    for setting, euros in found.items():
-        difference = euros - found[KNOWN]
+    for setting, euros in earnings.items():
+        difference = euros - earnings[KNOWN]
         error = difference.std(ddof=1) / np.sqrt(sizes.seeds)
-        share = 100 * difference.mean() / found[KNOWN].mean()
-        change = "" if setting is KNOWN else f" ({share:+.1f} % ± {100 * error / found[KNOWN].mean():.1f})"
+        share = 100 * difference.mean() / earnings[KNOWN].mean()
+        change = "" if setting is KNOWN else f" ({share:+.1f} % ± {100 * error / earnings[KNOWN].mean():.1f})"
         cells.append(f"{euros.mean():.0f}{change}")
     return cells
 

@@ -65,7 +65,7 @@ def warm_start(n: int) -> tuple[float, float, float]:
     random = np.random.default_rng([3, n])
     batch = random_games(n)
     solver = Maximin(batch.shape)
-    found = solver(batch)
+    solution = solver(batch)
     cold, warm, pivots = [], [], []
     for _ in range(60):
         begun = time.perf_counter()
@@ -75,10 +75,10 @@ def warm_start(n: int) -> tuple[float, float, float]:
         changed = np.arange(BATCH), random.integers(n, size=BATCH), random.integers(n, size=BATCH)
         batch[changed] = 4 + random.normal(size=BATCH)  # in place, as in a learner
         begun = time.perf_counter()
-        found = solver(batch)
+        solution = solver(batch)
         warm.append(time.perf_counter() - begun)
-        pivots.append(found.pivots.mean())
-    np.testing.assert_allclose(found.value, maximin(batch).value, atol=1e-8)
+        pivots.append(solution.pivots.mean())
+    np.testing.assert_allclose(solution.value, maximin(batch).value, atol=1e-8)
     per_solve = 1e6 / BATCH
     return float(np.median(cold)) * per_solve, float(np.median(warm)) * per_solve, float(np.mean(pivots))
 
