@@ -20,8 +20,8 @@ def split(doc: str) -> tuple[str, dict[str, str]]:
     """Return a docstring without its section Args, and the descriptions of the parameters in that section."""
     text, _, rest = doc.partition("\nArgs:\n")
     arguments, _, after = (rest + "\n\n").partition("\n\n")
-    found = re.findall(r"^    (\w+): (.+(?:\n        .+)*)", arguments, re.MULTILINE)
-    return f"{text.strip()}\n\n{after.strip()}".strip(), {name: " ".join(meaning.split()) for name, meaning in found}
+    pairs = re.findall(r"^    (\w+): (.+(?:\n        .+)*)", arguments, re.MULTILINE)
+    return f"{text.strip()}\n\n{after.strip()}".strip(), {name: " ".join(meaning.split()) for name, meaning in pairs}
 
 
 class Docstrings(griffe.Extension):
@@ -35,7 +35,7 @@ class Docstrings(griffe.Extension):
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
         """Give an attribute that has no docstring the comment beside it."""
         lines = [attr.lines[0], attr.lines[-1]] if attr.lines else []  # of a table, the comment is on its first line
-        found = next(filter(None, map(COMMENT.search, lines)), None)
-        if attr.docstring is None and found:
-            text = found[1][0].upper() + found[1][1:]
+        comment = next(filter(None, map(COMMENT.search, lines)), None)
+        if attr.docstring is None and comment:
+            text = comment[1][0].upper() + comment[1][1:]
             attr.docstring = griffe.Docstring(f"{text}.", parent=attr, lineno=attr.lineno)

@@ -79,9 +79,9 @@ def round_stepper() -> str:
     breed = learner.breeder.breed
 
     def traced(parents: Any) -> Any:
-        found: Any = breed(parents)
-        bred.append(found.mutant[0, 0].copy())
-        return found
+        children: Any = breed(parents)
+        bred.append(children.mutant[0, 0].copy())
+        return children
 
     learner.breeder.breed = traced  # type: ignore[method-assign]
     cells: list[dict[str, Any]] = []

@@ -74,13 +74,13 @@ def names(package: str) -> list[str]:
 
 def public() -> list[Name]:
     """List every public name once, in the subpackage that documents it rather than in `coebl`."""
-    found: dict[str, Name] = {}
+    by_key: dict[str, Name] = {}
     for package in (*PACKAGES[1:], PACKAGES[0]):
         for name in names(package):
             value = getattr(import_module(package), name)
             key = f"{value.__module__}.{name}" if hasattr(value, "__qualname__") else name
-            found.setdefault(key, Name(package, name, value))
-    return list(found.values())
+            by_key.setdefault(key, Name(package, name, value))
+    return list(by_key.values())
 
 
 def missing() -> Iterator[str]:

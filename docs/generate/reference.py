@@ -82,7 +82,7 @@ def convergence_pictures() -> Iterator[Page]:
         if f"({page.stem}.svg)" in text:
             yield Page(f"tutorials/{page.stem}.svg", tutorial_picture(text))
     yield Page("explanation/one-round.html", round_stepper())
-    yield from (Page(*made) for made in [*drawings(), *gallery()])
+    yield from (Page(*picture) for picture in [*drawings(), *gallery()])
 
 
 # Learners
@@ -335,16 +335,16 @@ def _symbols(text: str) -> str:
     return text.replace("_ij`$", "_{ij}`$").replace("_ji`$", "_{ji}`$")
 
 
-def _symbol(found: re.Match[str]) -> str:
-    return found[1] or f"$`{found[2]}`$"
+def _symbol(match: re.Match[str]) -> str:
+    return match[1] or f"$`{match[2]}`$"
 
 
 def typeset_formulas(markdown: str) -> str:
     """Replace formulas such as $`x_t`$, which GitHub typesets too, by MathML: displayed, or in a sentence."""
     block = re.compile(r"^( *)\$`([^`]+)`\$$", re.MULTILINE)
-    markdown = block.sub(lambda found: found[1] + convert(found[2], display="block"), markdown)
+    markdown = block.sub(lambda match: match[1] + convert(match[2], display="block"), markdown)
     # Markdown takes a line that begins with <math> for a block
-    return re.sub(r"\$`([^`]+)`\$", lambda found: f"<span>{convert(found[1])}</span>", markdown)
+    return re.sub(r"\$`([^`]+)`\$", lambda match: f"<span>{convert(match[1])}</span>", markdown)
 
 
 def _latex(bound: str) -> str:

@@ -30,7 +30,7 @@ def linked(markdown: str, uri: str) -> Iterator[tuple[str, Path | str]]:
             path = ROOT / target
             yield _place(target), path if path.is_file() else _listing(path)
             if path.is_dir():
-                yield from ((f"{_FOLDER}/{target}/{each.name}", each) for each in _files(path))
+                yield from ((f"{_FOLDER}/{target}/{file.name}", file) for file in _files(path))
 
 
 def _target(link: str, uri: str) -> str | None:
@@ -48,9 +48,9 @@ def _place(target: str) -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(each for each in folder.iterdir() if each.is_file())
+    return sorted(file for file in folder.iterdir() if file.is_file())
 
 
 def _listing(folder: Path) -> str:
-    names = "".join(f"- [{each.name}]({each.name})\n" for each in _files(folder))
+    names = "".join(f"- [{file.name}]({file.name})\n" for file in _files(folder))
     return f"# {folder.relative_to(ROOT).as_posix()}\n\nFiles of the repository:\n\n{names}"
