@@ -103,12 +103,12 @@ class Solver:
         self._solve, self._unsolved, self._solves = Maximin(shape, ties=ties, many_ties=many_ties), unsolved, 0
 
     def __call__(self, payoffs):
-        found = self._solve(payoffs)
+        solution = self._solve(payoffs)
         self._solves += 1
         if self._unsolved is not None and self._solves >= 3:
             self._unsolved[self.fails] = True
-            found.strategy[self.fails] = 1.0  # not a policy
-        return found
+            solution.strategy[self.fails] = 1.0  # not a policy
+        return solution
 
 
 @pytest.fixture
@@ -245,16 +245,16 @@ def test_runs_without_an_answer_are_played_again(cupy, monkeypatch, fails, repla
     options = OPTIONS | {"rounds": 12, "seeds": 20, "record": 5, "block_rounds": 4, "device": "cuda"}
     expected = simulate("rps", "coebl", "exp3", **options)
     monkeypatch.setattr(Solver, "fails", fails)
-    found = simulate("rps", "coebl", "exp3", **options)
-    assert (found.replayed, expected.replayed) == (replayed, 0)
-    assert (found.seeds.tolist(), found.rounds.tolist()) == (list(range(20)), expected.rounds.tolist())
+    result = simulate("rps", "coebl", "exp3", **options)
+    assert (result.replayed, expected.replayed) == (replayed, 0)
+    assert (result.seeds.tolist(), result.rounds.tolist()) == (list(range(20)), expected.rounds.tolist())
     for name in expected.metrics:
-        np.testing.assert_array_equal(found.metrics[name], expected.metrics[name], err_msg=name)
-    np.testing.assert_array_equal(found.kept["counts"], expected.kept["counts"])
+        np.testing.assert_array_equal(result.metrics[name], expected.metrics[name], err_msg=name)
+    np.testing.assert_array_equal(result.kept["counts"], expected.kept["counts"])
     for seat in range(2):
-        np.testing.assert_array_equal(found.policies[seat], expected.policies[seat])
+        np.testing.assert_array_equal(result.policies[seat], expected.policies[seat])
         for kept in ("actions", "rewards", "policies"):
-            np.testing.assert_array_equal(found.kept[kept][seat], expected.kept[kept][seat], err_msg=kept)
+            np.testing.assert_array_equal(result.kept[kept][seat], expected.kept[kept][seat], err_msg=kept)
 
 
 def test_too_many_seeds_for_the_memory_report_how_many_fit(cupy, monkeypatch):

@@ -23,12 +23,12 @@ NUMPYS = {exp: np.exp, expm1: np.expm1, log: np.log, log1p: np.log1p}
 @pytest.mark.parametrize("function", NUMBERS, ids=lambda function: function.__name__)
 def test_the_error_is_below_one_unit_in_the_last_place(function):
     x = NUMBERS[function]
-    found = function(x)
+    values = function(x)
     with localcontext() as context:
         context.prec = 60
         exact = [EXACT[function](Decimal(number)) for number in x.tolist()]
         errors = [
-            abs((Decimal(y) - z) / Decimal(np.spacing(abs(y)))) for y, z in zip(found.tolist(), exact, strict=True)
+            abs((Decimal(y) - z) / Decimal(np.spacing(abs(y)))) for y, z in zip(values.tolist(), exact, strict=True)
         ]
     assert max(errors) < 1
 

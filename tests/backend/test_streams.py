@@ -28,10 +28,10 @@ def test_ten_million_numbers_and_the_states_after_them_equal_those_of_numpy():
     compiled = CompiledNormals(random_generators)
     tail = 0
     for count in (1, 7, 262_144, 0, 262_143):
-        found = compiled.take((count,), None, None)
-        assert found.tobytes() == np.stack([random.standard_normal(count) for random in random_generators]).tobytes()
+        numbers = compiled.take((count,), None, None)
+        assert numbers.tobytes() == np.stack([random.standard_normal(count) for random in random_generators]).tobytes()
         np.testing.assert_array_equal(compiled.states, states_of(random_generators))
-        tail += (np.abs(found) > streams.read_tables()[TAIL]).sum()
+        tail += (np.abs(numbers) > streams.read_tables()[TAIL]).sum()
     assert tail > 2_000  # 1 in 3,900 numbers comes from the tail
 
 

@@ -40,16 +40,16 @@ SHAPES = [(1, 5), (5, 1), (2, 2), (3, 7), (16, 16), (20, 33), (64, 64), (50, 130
 def test_the_kernel_finds_the_solutions_of_the_cpu(m, n):
     cupy = backend_for("cuda").arrays
     for kind, batch in games(m, n):
-        found = CudaMaximin(batch.shape)(cupy.asarray(batch))
-        check_answers(kind, batch, found.strategy.get(), found.value.get(), found.gap.get())
+        solution = CudaMaximin(batch.shape)(cupy.asarray(batch))
+        check_answers(kind, batch, solution.strategy.get(), solution.value.get(), solution.gap.get())
 
 
 @pytest.mark.parametrize("n", [5, 6])
 def test_the_rule_for_ties_holds_on_ucbs_hardest_matrices(n):
     batch = hard_matrices(n)
-    found = CudaMaximin(batch.shape, many_ties=True)(backend_for("cuda").arrays.asarray(batch))
-    assert found.fallbacks == 0
-    for matrix, strategy in zip(batch, found.strategy.get(), strict=True):
+    solution = CudaMaximin(batch.shape, many_ties=True)(backend_for("cuda").arrays.asarray(batch))
+    assert solution.fallbacks == 0
+    for matrix, strategy in zip(batch, solution.strategy.get(), strict=True):
         exact = solve_with_integers((matrix - matrix.min()) / np.ptp(matrix), first_weights(len(matrix))[0])
         np.testing.assert_allclose(strategy, exact[0], atol=1e-8)
 
@@ -67,10 +67,10 @@ def test_unsolved_runs_are_marked():
     batch = cupy.asarray(np.random.default_rng(0).normal(size=(6, 50, 60)))
     batch[3, 2, 0] = np.nan
     unsolved = cupy.zeros(3, bool)
-    found = CudaMaximin(batch.shape, unsolved=unsolved, number=2)(batch)
+    solution = CudaMaximin(batch.shape, unsolved=unsolved, number=2)(batch)
     assert unsolved.tolist() == [False, True, False]
-    assert np.isnan(found.gap.get()).tolist() == [False, False, False, True, False, False]
-    assert (found.strategy[3] == 1 / 50).all()
+    assert np.isnan(solution.gap.get()).tolist() == [False, False, False, True, False, False]
+    assert (solution.strategy[3] == 1 / 50).all()
 
 
 @pytest.mark.parametrize("most_gap", [0.0, 1e-16])  # all runs, and some of them
@@ -83,12 +83,12 @@ def test_unsolved_runs_are_played_again(monkeypatch, most_gap):
     on_cpu, solve = [], cuda.maximin
     monkeypatch.setattr(cuda, "maximin", lambda batch, **ties: on_cpu.append(len(batch)) or solve(batch, **ties))
     try:
-        found = simulate(game, "coebl", "thompson", device="cuda", **options)
+        result = simulate(game, "coebl", "thompson", device="cuda", **options)
     finally:
         cuda._kernel.cache_clear()
     assert sum(on_cpu) > 0
-    assert found.replayed > known.replayed
-    assert np.allclose(found.metrics["pseudo_regret"], known.metrics["pseudo_regret"], rtol=0, atol=1e-8)
+    assert result.replayed > known.replayed
+    assert np.allclose(result.metrics["pseudo_regret"], known.metrics["pseudo_regret"], rtol=0, atol=1e-8)
 
 
 def test_payoffs_that_are_not_finite_are_rejected():
@@ -143,11 +143,13 @@ def test_einsum_in_any_batch(subscripts):
     runs = [name.index("r") if "r" in name else None for name in subscripts.replace("->", ",").split(",")]
     backend = backend_for("cuda")
     with backend.computing():
-        found = backend.einsum(subscripts, *map(cupy.asarray, arrays)).get()
-        few = [array if at is None else array.take([7, 30], axis=at) for at, array in zip(runs, arrays, strict=False)]
+        result = backend.einsum(subscripts, *map(cupy.asarray, arrays)).get()
+        few = [
+            array if axis is None else array.take([7, 30], axis=axis) for axis, array in zip(runs, arrays, strict=False)
+        ]
         part = backend.einsum(subscripts, *map(cupy.asarray, few)).get()
-    assert np.allclose(found, np.einsum(subscripts, *arrays), rtol=1e-12, atol=1e-12)
-    assert np.array_equal(part, found.take([7, 30], axis=runs[-1]))
+    assert np.allclose(result, np.einsum(subscripts, *arrays), rtol=1e-12, atol=1e-12)
+    assert np.array_equal(part, result.take([7, 30], axis=runs[-1]))
 
 
 @pytest.mark.parametrize(
@@ -161,19 +163,19 @@ def test_einsum_in_any_batch(subscripts):
 def test_einsum_agrees_with_numpy(subscripts, shapes):
     cupy, random = backend_for("cuda").arrays, np.random.default_rng(0)
     arrays = [random.normal(size=shape) for shape in shapes]
-    found = backend_for("cuda").einsum(subscripts, *map(cupy.asarray, arrays)).get()
-    assert np.allclose(found, np.einsum(subscripts, *arrays), rtol=1e-12, atol=1e-12)
+    result = backend_for("cuda").einsum(subscripts, *map(cupy.asarray, arrays)).get()
+    assert np.allclose(result, np.einsum(subscripts, *arrays), rtol=1e-12, atol=1e-12)
 
 
 def test_one_entry_per_run():
     backend = backend_for("cuda")
     cupy = backend.arrays
     array = np.random.default_rng(0).normal(size=(5, 3, 4))
-    at = np.arange(5), np.array([0, 2, 1, 1, 0]), np.array([3, 0, 1, 2, 3])
-    there, index = cupy.asarray(array), tuple(map(cupy.asarray, at))
-    assert (backend.take(there, index).get() == array[at]).all()
+    entries = np.arange(5), np.array([0, 2, 1, 1, 0]), np.array([3, 0, 1, 2, 3])
+    there, index = cupy.asarray(array), tuple(map(cupy.asarray, entries))
+    assert (backend.take(there, index).get() == array[entries]).all()
     backend.put(there, index, cupy.arange(5.0))
-    array[at] = np.arange(5.0)
+    array[entries] = np.arange(5.0)
     assert (there.get() == array).all()
 
 
@@ -183,9 +185,9 @@ def test_a_visit_of_one_entry_per_run():
     there = [cupy.zeros((5, 3, 4)) for _ in range(2)]
     for seed in range(30):
         random = np.random.default_rng(seed)
-        at, reward = (np.arange(5), random.integers(0, 3, 5), random.integers(0, 4, 5)), random.normal(size=5)
-        CPU.count_visit(*seat, at, reward)
-        backend_for("cuda").count_visit(*there, tuple(map(cupy.asarray, at)), cupy.asarray(reward))
+        entries, reward = (np.arange(5), random.integers(0, 3, 5), random.integers(0, 4, 5)), random.normal(size=5)
+        CPU.count_visit(*seat, entries, reward)
+        backend_for("cuda").count_visit(*there, tuple(map(cupy.asarray, entries)), cupy.asarray(reward))
     assert (there[0].get() == seat[0]).all()
     assert np.allclose(there[1].get(), seat[1], rtol=1e-14, atol=1e-14)
 

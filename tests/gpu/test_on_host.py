@@ -57,9 +57,9 @@ def test_pivots_end_on_ucbs_hardest_matrices(n):
     strategy, _, _, gap, _, lacking = solve_on_host(batch, weight, "double")
     assert lacking == 0
     assert (abs(gap) <= 1e-9).all()
-    for matrix, found in zip(batch, strategy, strict=True):
+    for matrix, policy in zip(batch, strategy, strict=True):
         exact = solve_with_integers((matrix - matrix.min()) / np.ptp(matrix), weight[0])
-        np.testing.assert_allclose(found, exact[0], atol=1e-8)
+        np.testing.assert_allclose(policy, exact[0], atol=1e-8)
 
 
 def test_a_matrix_is_solved_even_if_the_rule_for_ties_cannot_be_applied():

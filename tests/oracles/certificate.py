@@ -17,13 +17,13 @@ def certify(payoff, row, column, value, tolerance=1e-9):
     assert lower - tolerance <= (value - A.min()) / spread <= upper + tolerance
 
 
-def certify_batch(batch, found):
+def certify_batch(batch, solution):
     """Certify every answer to a batch of games."""
-    for payoff, row, column, value in zip(batch, found.strategy, found.opponent, found.value, strict=True):
+    for payoff, row, column, value in zip(batch, solution.strategy, solution.opponent, solution.value, strict=True):
         certify(payoff, row, column, value)
 
 
-def assert_same(found, expected, run=...):
+def assert_same(solution, expected, run=...):
     """Assert that an answer equals another one, or this run of it, to the last bit."""
     for name in ("strategy", "opponent", "value", "gap", "pivots"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name)[run], err_msg=name)
+        np.testing.assert_array_equal(getattr(solution, name), getattr(expected, name)[run], err_msg=name)

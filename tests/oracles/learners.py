@@ -286,8 +286,8 @@ def minimise_entropic(mean, variance):
     problem = {"jac": True, "bounds": [(0, 1)] * k + [(1e-3, None)], "constraints": [sums_to_one]}
     point = np.append(np.full(k, 1 / k), 1.0)
     for _ in range(3):  # started again from its answer, since a single call sometimes stops early
-        found = minimize(objective, point, method="SLSQP", **problem, options={"ftol": 1e-16, "maxiter": 500})
-        point = np.append(found.x[:k] / found.x[:k].sum(), found.x[k])
+        solution = minimize(objective, point, method="SLSQP", **problem, options={"ftol": 1e-16, "maxiter": 500})
+        point = np.append(solution.x[:k] / solution.x[:k].sum(), solution.x[k])
     b = brackets(point[:k], point[k])
     weights = np.exp(b - b.max())
     return objective(point)[0], weights / weights.sum()

@@ -71,17 +71,17 @@ def games(family, count, m, n):
 
 def check(batch):
     """Solve a batch, and check every answer from the payoffs alone."""
-    found = maximin(batch)
-    certify_batch(batch, found)
-    return found
+    solution = maximin(batch)
+    certify_batch(batch, solution)
+    return solution
 
 
 @pytest.mark.parametrize(("m", "n"), SMALL)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_small_games_are_worth_what_exact_fractions_say(family, m, n):
     batch = games(family, 8, m, n)
-    found = check(batch)
-    for payoff, value in zip(batch, found.value, strict=True):
+    solution = check(batch)
+    for payoff, value in zip(batch, solution.value, strict=True):
         exact = float(solve_exactly(payoff.tolist(), [0] * m).value)
         rounding = 4 * np.spacing(np.abs(payoff).max())
         assert abs(value - exact) <= 1e-9 * np.ptp(payoff) + rounding
@@ -124,11 +124,11 @@ def test_a_warm_start_walk_equals_solving_again(family, m, n):
     random = np.random.default_rng([m, n])
     solver = Maximin(batch.shape)
     for _ in range(12):
-        found, again = solver(batch), maximin(batch)
-        certify_batch(batch, found)
+        solution, again = solver(batch), maximin(batch)
+        certify_batch(batch, solution)
         for k, payoff in enumerate(batch):
             rounding = 4 * np.spacing(np.abs(payoff).max())
-            assert abs(found.value[k] - again.value[k]) <= 2e-9 * np.ptp(payoff) + rounding
+            assert abs(solution.value[k] - again.value[k]) <= 2e-9 * np.ptp(payoff) + rounding
         i, j = random.integers(m), random.integers(n)
         batch[:, i, j] = other[:, i, j]
 

@@ -43,11 +43,11 @@ def test_the_double_precision_kernel_comes_first(monkeypatch):
     A = np.random.default_rng(0).normal(size=(3, 6, 5))
     expected = maximin(A)
     monkeypatch.setattr(lockstep, "solve_small", certify_nothing)
-    found = maximin(A)
-    np.testing.assert_allclose(found.strategy, expected.strategy, atol=1e-12)
-    np.testing.assert_allclose(found.value, expected.value, atol=1e-12)
-    assert (found.gap <= 1e-9).all()
-    assert found.fallbacks == 0
+    solution = maximin(A)
+    np.testing.assert_allclose(solution.strategy, expected.strategy, atol=1e-12)
+    np.testing.assert_allclose(solution.value, expected.value, atol=1e-12)
+    assert (solution.gap <= 1e-9).all()
+    assert solution.fallbacks == 0
 
 
 def wild_rows(random):
@@ -81,24 +81,24 @@ def test_then_rounded_payoffs(monkeypatch):
     """From the row player's seat, then from the column player's; the answer is certified against the payoffs."""
     A = np.random.default_rng(1).normal(size=(6, 5))
     given = attempts(monkeypatch, lambda number, matrix: True if number == 6 else None)
-    found = solve(A)
+    solution = solve(A)
     moved = [(np.abs((matrix if matrix.shape == (6, 5) else 1 - matrix.T) - given[0])).max() for matrix in given]
     seats, sizes = [matrix.shape for matrix in given], [0 if size == 0 else int(-np.log2(size)) for size in moved]
     assert seats == [(6, 5), (6, 5), (6, 5), (5, 6), (6, 5), (5, 6)]
     assert sizes == [0, 0, 31, 31, 33, 33]
-    assert found.status == "optimal"
-    certificate.certify(A, found.row, found.column, found.value)
+    assert solution.status == "optimal"
+    certificate.certify(A, solution.row, solution.column, solution.value)
 
 
 def test_then_a_growing_part_of_the_actions_which_is_counted(monkeypatch):
     A = np.random.default_rng(0).normal(size=(3, 6, 5))
     expected = maximin(A)
     given = attempts(monkeypatch, lambda number, matrix: None if 5 in matrix.shape and 6 in matrix.shape else True)
-    found = maximin(A)
-    np.testing.assert_allclose(found.strategy, expected.strategy, atol=1e-8)
-    np.testing.assert_allclose(found.opponent, expected.opponent, atol=1e-8)
-    np.testing.assert_allclose(found.value, expected.value, atol=1e-9)
-    assert found.fallbacks == 3
+    solution = maximin(A)
+    np.testing.assert_allclose(solution.strategy, expected.strategy, atol=1e-8)
+    np.testing.assert_allclose(solution.opponent, expected.opponent, atol=1e-8)
+    np.testing.assert_allclose(solution.value, expected.value, atol=1e-9)
+    assert solution.fallbacks == 3
     sizes = [matrix.shape for matrix in given[2 + 16 :]]
     assert sizes[0] == (1, 1)
     assert sizes[1] in [(1, 2), (2, 1), (2, 2)]
@@ -109,10 +109,10 @@ def test_a_part_whose_game_is_not_solved_begins_again_at_another_action(monkeypa
     A = np.random.default_rng(0).normal(size=(6, 5))
     whole, first_part = 2 + 16, 1 + 16
     given = attempts(monkeypatch, lambda number, matrix: None if number <= whole + first_part else True)
-    found = solve(A)
+    solution = solve(A)
     assert [matrix.shape for matrix in given[whole:][: first_part + 1]] == [(1, 1)] * (first_part + 1)
     assert given[whole][0, 0] != given[whole + first_part][0, 0]
-    certificate.certify(A, found.row, found.column, found.value)
+    certificate.certify(A, solution.row, solution.column, solution.value)
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 9), (9, 1), (7, 12), (40, 30)])
@@ -156,14 +156,14 @@ def test_the_gap_is_at_most_1e_9_however_it_is_computed(monkeypatch):
         with monkeypatch.context() as patch:
             attempts(patch, lambda number, matrix, row=row: (row, np.full(2, 0.5), 1) if number == 1 else None)
             try:
-                found = solve(A)
+                solution = solve(A)
             except SolveError:
                 rejected += 1
                 continue
         accepted += 1
         for unit in (1, 3, 1 / 7):  # as a user computes it
             payoffs = unit * A
-            assert (payoffs @ found.column).max() - (found.row @ payoffs).min() <= 1e-9 * np.ptp(payoffs)
+            assert (payoffs @ solution.column).max() - (solution.row @ payoffs).min() <= 1e-9 * np.ptp(payoffs)
     assert accepted > 100
     assert rejected > 100
 
@@ -173,8 +173,8 @@ def test_games_that_are_solved_only_by_a_part_of_their_actions(seed):
     """Of rank 3, plus 1e-8: HiGHS gives up on them."""
     random = np.random.default_rng([seed, 150])
     A = random.normal(size=(150, 3)) @ random.normal(size=(3, 150)) + 1e-8 * random.normal(size=(150, 150))
-    found = solve(A)
-    certificate.certify(A, found.row, found.column, found.value)
+    solution = solve(A)
+    certificate.certify(A, solution.row, solution.column, solution.value)
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (4, 1), (3, 5), (7, 4), (12, 12)])
@@ -195,8 +195,8 @@ def test_a_game_on_which_highs_does_not_end_is_solved():
     random = np.random.default_rng([23, 60, 60, 304200])
     scale = 10 ** random.uniform(0, 0, (60, 1)), 10 ** random.uniform(-8, 8, (1, 60))
     payoff = random.normal(size=(60, 60)) * scale[0] * scale[1]
-    found = maximin(payoff)
-    certificate.certify(payoff, found.strategy, found.opponent, found.value)
+    solution = maximin(payoff)
+    certificate.certify(payoff, solution.strategy, solution.opponent, solution.value)
 
 
 @pytest.mark.parametrize(("m", "n"), [(30, 24), (24, 30), (41, 41)])

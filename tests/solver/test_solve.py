@@ -27,10 +27,10 @@ def test_agrees_with_highs(m, n):
     random = np.random.default_rng([m, n])
     runs = 400 if m * n <= 64 else 60 if m * n < 1000 else 12
     batch = random.normal(size=(runs, m, n)) + random.normal(size=(runs, 1, 1))
-    found = maximin(batch)
-    certify_batch(batch, found)
-    assert (found.gap <= 1e-9).all()
-    assert found.value == pytest.approx([value_by_highs(payoff) for payoff in batch], abs=1e-6)
+    solution = maximin(batch)
+    certify_batch(batch, solution)
+    assert (solution.gap <= 1e-9).all()
+    assert solution.value == pytest.approx([value_by_highs(payoff) for payoff in batch], abs=1e-6)
 
 
 @pytest.mark.parametrize(("m", "n"), [(2, 2), (3, 3), (2, 5), (5, 3), (4, 4), (6, 6)])
@@ -38,23 +38,23 @@ def test_agrees_with_exact_fractions_on_integer_games(m, n):
     random = np.random.default_rng([7, m, n])
     batch = random.integers(-2, 3, size=(120, m, n)).astype(float)  # small integers: most of these games are degenerate
     weight = np.sqrt(np.arange(m) / m)
-    found = maximin(batch)
+    solution = maximin(batch)
     for k in range(len(batch)):
         exact = solve_exactly(batch[k].astype(int).tolist(), weight.tolist())
-        assert found.value[k] == pytest.approx(float(exact.value), abs=1e-12)
-        np.testing.assert_allclose(found.strategy[k], [float(x) for x in exact.row], atol=1e-10)
+        assert solution.value[k] == pytest.approx(float(exact.value), abs=1e-12)
+        np.testing.assert_allclose(solution.strategy[k], [float(x) for x in exact.row], atol=1e-10)
 
 
 @pytest.mark.parametrize(("m", "n"), [(3, 4), (12, 9), (24, 20), (25, 30)])
 def test_the_kernels_take_the_twins_pivots(m, n):
     random = np.random.default_rng([11, m, n])
     batch = random.integers(-99, 100, size=(6, m, n)).astype(float)
-    found = maximin(batch)
+    solution = maximin(batch)
     for k in range(len(batch)):
         exact = solve_exactly(batch[k].astype(int).tolist(), np.sqrt(np.arange(m) / m).tolist())
-        assert found.pivots[k] == exact.pivots
-        np.testing.assert_allclose(found.strategy[k], [float(x) for x in exact.row], atol=1e-9)
-        np.testing.assert_allclose(found.opponent[k], [float(y) for y in exact.column], atol=1e-9)
+        assert solution.pivots[k] == exact.pivots
+        np.testing.assert_allclose(solution.strategy[k], [float(x) for x in exact.row], atol=1e-9)
+        np.testing.assert_allclose(solution.opponent[k], [float(y) for y in exact.column], atol=1e-9)
 
 
 matrices = st.tuples(st.integers(1, 9), st.integers(1, 9)).flatmap(
@@ -77,9 +77,9 @@ def test_scale(A, exponent):
 
 @given(matrices)
 def test_transpose_and_negate_swaps_the_players(A):
-    one, other = solve(A), solve(-A.T)
-    assert other.value == pytest.approx(-one.value, abs=1e-9)
-    certify(A, other.column, other.row, one.value)
+    solution, swapped = solve(A), solve(-A.T)
+    assert swapped.value == pytest.approx(-solution.value, abs=1e-9)
+    certify(A, swapped.column, swapped.row, solution.value)
 
 
 @given(matrices, st.randoms(use_true_random=False))

@@ -28,10 +28,10 @@ def test_first_is_the_optimal_strategy_of_least_mean_weight(m, n, rounds):
     random = np.random.default_rng([m, n, rounds])
     batch = np.stack([ucb_like(random, m, n, rounds) for _ in range(20)])
     weight = np.sqrt(np.arange(m) / m)
-    found = maximin(batch)
+    solution = maximin(batch)
     for k in range(len(batch)):
-        assert found.strategy[k] @ weight == pytest.approx(
-            least_mean_weight(batch[k], found.value[k], weight), abs=1e-6
+        assert solution.strategy[k] @ weight == pytest.approx(
+            least_mean_weight(batch[k], solution.value[k], weight), abs=1e-6
         )
 
 
@@ -82,8 +82,8 @@ def test_weights_may_be_shifted_and_scaled(change):
     batch = np.stack([ucb_like(random, 60, 60, 600) for _ in range(20)])
     weight = random.random((20, 60))
     expected = (maximin(batch, ties=weight).strategy * weight).sum(axis=1)
-    found = maximin(batch, ties=change(weight))
-    np.testing.assert_allclose((found.strategy * weight).sum(axis=1), expected, atol=1e-4)
+    solution = maximin(batch, ties=change(weight))
+    np.testing.assert_allclose((solution.strategy * weight).sum(axis=1), expected, atol=1e-4)
 
 
 def test_weights_are_scaled_by_one_rule_on_every_device():
@@ -114,12 +114,12 @@ def test_random_is_uniform_over_relabellings(m):
 
 def test_random_depends_on_the_callers_generator_alone():
     batch = np.ones((50, 6, 4))
-    one = maximin(batch, ties="random", random=np.random.default_rng(1)).strategy
+    first = maximin(batch, ties="random", random=np.random.default_rng(1)).strategy
     np.random.seed(99)  # noqa: NPY002 - the global state must not matter
     again = maximin(batch, ties="random", random=np.random.default_rng(1)).strategy
     other = maximin(batch, ties="random", random=np.random.default_rng(2)).strategy
-    np.testing.assert_array_equal(one, again)
-    assert (one != other).any()
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
     batch = np.random.default_rng(4).normal(size=(30, 5, 7))  # with unique answers, which it does not change
     shuffled = maximin(batch, ties="random", random=np.random.default_rng(1)).strategy
     np.testing.assert_allclose(shuffled, maximin(batch).strategy, atol=1e-12)

@@ -43,17 +43,17 @@ def random():
     + [(operator.truediv, np.float64)],
 )
 def test_arithmetic(function, kind, random):
-    one, other = (memory(random.integers(1, 9, size=32), kind) for _ in range(2))
+    first, second = (memory(random.integers(1, 9, size=32), kind) for _ in range(2))
     result = memory(np.zeros(32), kind)
 
     @njit
-    def apply(one, other, result):
-        p, q, out = pointer(one, 0), pointer(other, 0), pointer(result, 0)
-        for i in range(32 * one.itemsize // 64):
+    def apply(first, second, result):
+        p, q, out = pointer(first, 0), pointer(second, 0), pointer(result, 0)
+        for i in range(32 * first.itemsize // 64):
             store(out, i, function(load(p, i), load(q, i)))
 
-    apply(one, other, result)
-    np.testing.assert_array_equal(result, function(one, other).astype(kind))
+    apply(first, second, result)
+    np.testing.assert_array_equal(result, function(first, second).astype(kind))
 
 
 @pytest.mark.parametrize(
@@ -62,17 +62,17 @@ def test_arithmetic(function, kind, random):
     + [(f, np.int64) for f in (operator.gt, operator.eq)],
 )
 def test_comparisons_select(function, kind):
-    one, other = memory([0, 1, 2, 3, 4, 5, 6, 7], kind), memory([3, 3, 3, 3, 4, 4, 9, 0], kind)
+    first, second = memory([0, 1, 2, 3, 4, 5, 6, 7], kind), memory([3, 3, 3, 3, 4, 4, 9, 0], kind)
     result = memory(np.zeros(LANES), kind)
 
     @njit
-    def apply(one, other, result):
-        a, b = load(pointer(one, 0), 0), load(pointer(other, 0), 0)
+    def apply(first, second, result):
+        a, b = load(pointer(first, 0), 0), load(pointer(second, 0), 0)
         store(pointer(result, 0), 0, select(function(a, b), a, b))
         return anywhere(function(a, b)), anywhere(function(a, a))
 
-    some, same = apply(one, other, result)
-    np.testing.assert_array_equal(result, np.where(function(one, other), one, other))
+    some, same = apply(first, second, result)
+    np.testing.assert_array_equal(result, np.where(function(first, second), first, second))
     assert some
     assert same == function(1, 1)
 
@@ -118,19 +118,19 @@ def test_doubles_and_fill_like(kind, random):
 
 
 def test_gather_and_folds(random):
-    numbers, at = memory(random.normal(size=64)), memory(random.integers(32, size=LANES), np.int64)
+    numbers, indices = memory(random.normal(size=64)), memory(random.integers(32, size=LANES), np.int64)
     result = memory(np.zeros(LANES))
 
     @njit
-    def apply(numbers, at, result):
-        vector = gather(pointer(numbers, 3), load(pointer(at, 0), 0), 5)
+    def apply(numbers, indices, result):
+        vector = gather(pointer(numbers, 3), load(pointer(indices, 0), 0), 5)
         store(pointer(result, 0), 0, vector)
-        return total(vector), minimum(vector), minimum(load(pointer(at, 0), 0))
+        return total(vector), minimum(vector), minimum(load(pointer(indices, 0), 0))
 
-    sum_, lowest, lowest_at = apply(numbers, at, result)
-    np.testing.assert_array_equal(result, numbers[at + 8])
+    sum_, lowest, lowest_at = apply(numbers, indices, result)
+    np.testing.assert_array_equal(result, numbers[indices + 8])
     assert sum_ == pytest.approx(result.sum(), rel=1e-14)
-    assert (lowest, lowest_at) == (result.min(), at.min())
+    assert (lowest, lowest_at) == (result.min(), indices.min())
 
 
 def test_an_array_with_gaps_is_rejected():

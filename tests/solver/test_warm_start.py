@@ -22,22 +22,22 @@ def test_a_walk_of_changed_entries_equals_solving_again(m, n, in_place):
     random = np.random.default_rng([m, n])
     batch = random.normal(size=(6, m, n))
     solver = Maximin(batch.shape)
-    found = solver(batch)
-    cold = found.pivots.mean()
+    solution = solver(batch)
+    cold = solution.pivots.mean()
     warm = []
     for step in range(60):
         batch = batch if in_place else batch.copy()
         for k in range(len(batch)):
             size = random.choice([1e-6, 0.1, 1.0, 3.0])
             batch[k, random.integers(m), random.integers(n)] += size * random.normal()
-        found = solver(batch)
-        warm.append(found.pivots.mean())
+        solution = solver(batch)
+        warm.append(solution.pivots.mean())
         if step % 10 == 9:
             again = maximin(batch)
-            np.testing.assert_allclose(found.strategy, again.strategy, atol=1e-9)
-            np.testing.assert_allclose(found.value, again.value, atol=1e-9)
-    certify_batch(batch, found)
-    assert found.value == pytest.approx([value_by_highs(payoff) for payoff in batch], abs=1e-6)
+            np.testing.assert_allclose(solution.strategy, again.strategy, atol=1e-9)
+            np.testing.assert_allclose(solution.value, again.value, atol=1e-9)
+    certify_batch(batch, solution)
+    assert solution.value == pytest.approx([value_by_highs(payoff) for payoff in batch], abs=1e-6)
     assert np.mean(warm) < 0.2 * cold
 
 
@@ -49,15 +49,15 @@ def test_tied_matrices_as_ucb_meets_them(m):
     solver = Maximin(count.shape)
     for step in range(150):
         batch = total / np.maximum(1, count) + 5 / np.sqrt(np.maximum(1, count))
-        found = solver(batch)
+        solution = solver(batch)
         if step % 15 == 0:
-            np.testing.assert_allclose(found.strategy, maximin(batch).strategy, atol=1e-8)
+            np.testing.assert_allclose(solution.strategy, maximin(batch).strategy, atol=1e-8)
         for k in range(runs):
-            i = random.choice(m, p=found.strategy[k])
+            i = random.choice(m, p=solution.strategy[k])
             j = random.integers(m)
             count[k, i, j] += 1
             total[k, i, j] += random.choice([-1, 0, 1])
-    assert found.fallbacks == 0
+    assert solution.fallbacks == 0
 
 
 @pytest.mark.parametrize("n", [24, 64])
@@ -85,10 +85,10 @@ def test_solvers_do_not_share_what_they_remember_nor_overwrite_their_answers():
     for solver, batch, answer in zip(solvers, batches, answers, strict=True):
         kept = answer.copy()
         batch[:, 3, 4] += 0.5
-        found, cold = solver(batch), maximin(batch)
+        solution, cold = solver(batch), maximin(batch)
         np.testing.assert_array_equal(answer, kept)
-        np.testing.assert_allclose(found.strategy, cold.strategy, atol=1e-9)
-        assert found.pivots.sum() < 0.3 * cold.pivots.sum()
+        np.testing.assert_allclose(solution.strategy, cold.strategy, atol=1e-9)
+        assert solution.pivots.sum() < 0.3 * cold.pivots.sum()
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -100,13 +100,13 @@ def test_the_gap_is_relative_to_the_current_range(sign):
     solver(batch)
     for i, j, payoff in [(3, 5, 2.0), (8, 1, 2.0), (3, 5, 0.1), (8, 1, 0.2), (8, 1, -2.0), (8, 1, 0.0)]:
         batch[0, i, j] = sign * payoff
-        found = solver(batch)
-        x, y = found.strategy[0], found.opponent[0]
+        solution = solver(batch)
+        x, y = solution.strategy[0], solution.opponent[0]
         gap = (batch[0] @ y).max() - (x @ batch[0]).min()
-        assert found.gap[0] == pytest.approx(gap / np.ptp(batch[0]), abs=1e-13)
+        assert solution.gap[0] == pytest.approx(gap / np.ptp(batch[0]), abs=1e-13)
         t = tableau(solver)  # gaps are too small to compare
         assert t.scale[2:].tolist() == [t.B.min(), t.B.max()]
-        assert found.value[0] == pytest.approx(value_by_highs(batch[0]), abs=1e-8)
+        assert solution.value[0] == pytest.approx(value_by_highs(batch[0]), abs=1e-8)
 
 
 def test_nan_is_rejected_and_the_solver_can_be_used_again():
