@@ -93,8 +93,8 @@ def test_every_summary_is_one_sentence_that_fits_a_line(entry):
 
 def stated_value(docstring):
     """Return the first number that a docstring states as the value; None if it states none."""
-    found = re.search(r"\bValue\s+(-?\d[\d.]*(?:/\d+)?)[;,.](?:\s|$)", docstring)
-    return float(Fraction(found[1])) if found else None
+    match = re.search(r"\bValue\s+(-?\d[\d.]*(?:/\d+)?)[;,.](?:\s|$)", docstring)
+    return float(Fraction(match[1])) if match else None
 
 
 def stated_values():

@@ -46,15 +46,15 @@ def exact_corners(payoff: np.ndarray, value: Fraction) -> set[tuple[Fraction, ..
 def test_extreme_equilibria_are_the_exact_corners(shape: tuple[int, int], seed: int) -> None:
     payoff = np.random.default_rng([seed, *shape]).integers(-1, 2, shape)  # few numbers: many ties
     game = Game(payoff)
-    found = game.equilibria()
+    equilibria = game.equilibria()
     value = Fraction(game.value).limit_denominator(1000)
     for ours, exact in (
-        (found.row, exact_corners(payoff, value)),
-        (found.column, exact_corners(-payoff.T, -value)),
+        (equilibria.row, exact_corners(payoff, value)),
+        (equilibria.column, exact_corners(-payoff.T, -value)),
     ):
         expected = sorted((tuple(map(float, corner)) for corner in exact), reverse=True)
         np.testing.assert_allclose(ours, expected, atol=1e-12)  # the first actions come first
-    assert len(found) > 1 or (seed, shape) != (3, (4, 3))  # some of them have several
+    assert len(equilibria) > 1 or (seed, shape) != (3, (4, 3))  # some of them have several
 
 
 @pytest.mark.parametrize(
@@ -68,16 +68,16 @@ def test_extreme_equilibria_are_the_exact_corners(shape: tuple[int, int], seed: 
     ],
 )
 def test_known_sets(spec: str, row: list[list[float]], column: list[list[float]]) -> None:
-    found = parse_game(spec).equilibria()
-    np.testing.assert_allclose(found.row, row, atol=1e-12)
-    np.testing.assert_allclose(found.column, column, atol=1e-12)
+    equilibria = parse_game(spec).equilibria()
+    np.testing.assert_allclose(equilibria.row, row, atol=1e-12)
+    np.testing.assert_allclose(equilibria.column, column, atol=1e-12)
 
 
 def test_a_constant_game_has_every_pair_of_actions() -> None:
-    found = Game([[7, 7], [7, 7]]).equilibria()
-    assert found.value == 7
-    assert len(found) == 4
-    assert [(row.tolist(), column.tolist()) for row, column in found] == [
+    equilibria = Game([[7, 7], [7, 7]]).equilibria()
+    assert equilibria.value == 7
+    assert len(equilibria) == 4
+    assert [(row.tolist(), column.tolist()) for row, column in equilibria] == [
         ([1, 0], [1, 0]),
         ([1, 0], [0, 1]),
         ([0, 1], [1, 0]),
@@ -88,9 +88,9 @@ def test_a_constant_game_has_every_pair_of_actions() -> None:
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e12])
 def test_ties_count_in_spite_of_rounding_and_units(scale: float) -> None:
     payoff = np.array([[0.1 + 0.2, 0.0, 0.3], [0.0, 0.3, 0.0]]) * scale  # 0.1 + 0.2 is not 0.3 to the last bit
-    found = Game(payoff).equilibria()
-    np.testing.assert_allclose(found.row, [[0.5, 0.5]], atol=1e-9)
-    np.testing.assert_allclose(found.column, [[0.5, 0.5, 0], [0, 0.5, 0.5]], atol=1e-9)
+    equilibria = Game(payoff).equilibria()
+    np.testing.assert_allclose(equilibria.row, [[0.5, 0.5]], atol=1e-9)
+    np.testing.assert_allclose(equilibria.column, [[0.5, 0.5, 0], [0, 0.5, 0.5]], atol=1e-9)
 
 
 def test_uniqueness_agrees() -> None:

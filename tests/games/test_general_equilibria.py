@@ -40,16 +40,16 @@ def gains(game, strategies):
 
 def gains_by_advice(game, joint, coarse):
     """Return the gain of each deviation: from an advised action to another, or if coarse, from all actions to one."""
-    found = []
+    all_gains = []
     for seat, count in enumerate(game.shape):
         for other, advised in itertools.product(range(count), [None] if coarse else range(count)):
             gain = 0.0
-            for at in itertools.product(*map(range, game.shape)):
-                if advised in (None, at[seat]):
-                    deviated = (*at[:seat], other, *at[seat + 1 :])
-                    gain += joint[at] * (game.payoffs[seat][deviated] - game.payoffs[seat][at])
-            found.append(gain)
-    return np.array(found)
+            for actions in itertools.product(*map(range, game.shape)):
+                if advised in (None, actions[seat]):
+                    deviated = (*actions[:seat], other, *actions[seat + 1 :])
+                    gain += joint[actions] * (game.payoffs[seat][deviated] - game.payoffs[seat][actions])
+            all_gains.append(gain)
+    return np.array(all_gains)
 
 
 def pure_equilibria(game):
@@ -112,18 +112,18 @@ def test_mixed_equilibria_are_those_of_the_docstring(spec, strategies, paid):
 
 @pytest.mark.parametrize("spec", KNOWN)
 def test_the_equilibria_are_those_of_the_catalogue(spec):
-    found = parse_game(spec).equilibria()
-    np.testing.assert_allclose([profile.payoffs for profile in found], KNOWN[spec])
-    assert max(profile.regret for profile in found) <= 1e-9
+    equilibria = parse_game(spec).equilibria()
+    np.testing.assert_allclose([profile.payoffs for profile in equilibria], KNOWN[spec])
+    assert max(profile.regret for profile in equilibria) <= 1e-9
 
 
 @pytest.mark.parametrize(("m", "n"), [(2, 2), (3, 4), (5, 2), (1, 4)])
 def test_no_deviation_from_an_equilibrium_gains_and_their_number_is_odd(m, n):
     for seed in range(8):
         game = pair(m, n, seed)
-        found = game.equilibria()
-        assert len(found) % 2 == 1  # as in every game that is not degenerate
-        for profile in found:
+        equilibria = game.equilibria()
+        assert len(equilibria) % 2 == 1  # as in every game that is not degenerate
+        for profile in equilibria:
             np.testing.assert_allclose(profile.payoffs, earned(game, profile.strategies), atol=1e-12)
             assert gains(game, profile.strategies).max() <= 1e-8
 
@@ -151,12 +151,12 @@ def test_payoffs_of_actions_and_strategies_are_those_by_enumeration():
     "game", [TensorGame(CUBES), pair(3, 4, 1), parse_game("jordan"), parse_game("congestion")], ids=repr
 )
 def test_no_deviation_from_correlated_advice_gains(game, coarse):
-    found = game.correlated(coarse=coarse)
-    assert found.joint.sum() == pytest.approx(1)
-    assert found.joint.min() >= 0
-    assert gains_by_advice(game, found.joint, coarse).max() <= 1e-6
-    np.testing.assert_allclose(found.payoffs, [(found.joint * payoff).sum() for payoff in game.payoffs])
-    assert max(found.regret, found.gap) <= 1e-7
+    equilibrium = game.correlated(coarse=coarse)
+    assert equilibrium.joint.sum() == pytest.approx(1)
+    assert equilibrium.joint.min() >= 0
+    assert gains_by_advice(game, equilibrium.joint, coarse).max() <= 1e-6
+    np.testing.assert_allclose(equilibrium.payoffs, [(equilibrium.joint * payoff).sum() for payoff in game.payoffs])
+    assert max(equilibrium.regret, equilibrium.gap) <= 1e-7
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -205,9 +205,9 @@ def test_the_command_prints_the_equilibria(coebl):
     assert code == 0
     assert out.count("\nequilibrium ") == 3
     assert "the players earn 5.25, 5.25" in out
-    found = json.loads(coebl("solve", "jordan", "--json").stdout)
-    assert found["equilibria"] == []
-    assert np.shape(found["correlated"]["joint"]) == (2, 2, 2)
+    solution = json.loads(coebl("solve", "jordan", "--json").stdout)
+    assert solution["equilibria"] == []
+    assert np.shape(solution["correlated"]["joint"]) == (2, 2, 2)
 
 
 def distance_by_enumeration(game, joint, coarse):
@@ -240,14 +240,14 @@ def test_distances_are_those_by_enumeration_and_certified(shape, scale, coarse, 
     game = TensorGame(scale * random.normal(7, 1, (len(shape), *shape)))
     counts = random.integers(0, 9, (3, *shape)) * (random.random((3, *shape)) < 0.7)
     counts[:, *[0] * len(shape)] += 1
-    found = game.distance_to_correlated(counts, coarse=coarse)
+    distances = game.distance_to_correlated(counts, coarse=coarse)
     for run, count in enumerate(counts):
         wanted = distance_by_enumeration(game, count / count.sum(), coarse)
-        assert found.distance[run] == pytest.approx(wanted, abs=1e-8)
-        gains = gains_by_advice(game, found.nearest[run], coarse)
+        assert distances.distance[run] == pytest.approx(wanted, abs=1e-8)
+        gains = gains_by_advice(game, distances.nearest[run], coarse)
         assert gains.max() <= 1e-7 * scale * 7
-        assert np.abs(found.nearest[run] - count / count.sum()).sum() / 2 == pytest.approx(wanted, abs=1e-8)
-    assert max(found.regret.max(), found.gap.max()) < 1e-7
+        assert np.abs(distances.nearest[run] - count / count.sum()).sum() / 2 == pytest.approx(wanted, abs=1e-8)
+    assert max(distances.regret.max(), distances.gap.max()) < 1e-7
 
 
 def test_the_distance_of_three_players_is_that_by_enumeration():
@@ -272,9 +272,9 @@ def test_equilibria_are_at_distance_zero_and_the_coarse_set_is_larger():
 
 def test_the_distance_of_a_result_is_that_of_its_counts():
     result = simulate("chicken", "exp3", "ucb", rounds=80, seeds=3, keep=["counts"])
-    found = result.distance_to_correlated()
+    distances = result.distance_to_correlated()
     game = parse_game("chicken")
-    for count, distance in zip(result.kept["counts"], found.distance, strict=True):
+    for count, distance in zip(result.kept["counts"], distances.distance, strict=True):
         assert distance == pytest.approx(distance_by_enumeration(game, count / 80, False), abs=1e-8)
     payoff = np.array([[3, 0, 5], [1, 2, 4]])
     zero_sum, tensors = (

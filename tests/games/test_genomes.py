@@ -57,12 +57,12 @@ def test_oracles_agree_with_the_matrix_of_all_genomes(spec, n):
     row[0, 0] = random.integers(0, 2, n)  # a pure policy
     expected, responses = dealt.expected(row, column), (dealt.response(0, column), dealt.response(1, row))
     answers = dealt.answer(0, column), dealt.answer(1, row)
-    for at in np.ndindex(3, 4):
-        x, y = atoms(row[at]), atoms(column[at])
-        assert expected[at] == pytest.approx(x @ payoff @ y, abs=1e-9 * scale)
-        assert responses[0][at] == pytest.approx((payoff @ y).max(), abs=1e-9 * scale)
-        assert responses[1][at] == pytest.approx(-(x @ payoff).min(), abs=1e-9 * scale)
-        number = [int("".join(map(str, answer[at])), 2) for answer in answers]
+    for index in np.ndindex(3, 4):
+        x, y = atoms(row[index]), atoms(column[index])
+        assert expected[index] == pytest.approx(x @ payoff @ y, abs=1e-9 * scale)
+        assert responses[0][index] == pytest.approx((payoff @ y).max(), abs=1e-9 * scale)
+        assert responses[1][index] == pytest.approx(-(x @ payoff).min(), abs=1e-9 * scale)
+        number = [int("".join(map(str, answer[index])), 2) for answer in answers]
         assert (payoff @ y)[number[0]] == pytest.approx((payoff @ y).max(), abs=1e-9 * scale)
         assert (x @ payoff)[number[1]] == pytest.approx((x @ payoff).min(), abs=1e-9 * scale)
     listed = np.array(list(product((0, 1), repeat=n)), np.int8)

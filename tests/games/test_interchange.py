@@ -85,8 +85,8 @@ def test_equilibria_are_those_of_the_library(library: str, game: Game | TensorGa
     theirs = getattr(game, f"to_{library}")()
     pairs = theirs.support_enumeration() if library == "nashpy" else imported.support_enumeration(theirs)
     ours = [(game.solution.row, game.solution.column)] if game is GAME else [p.strategies for p in game.equilibria()]
-    found, expected = (sorted(np.concatenate(pair).tolist() for pair in both) for both in (ours, pairs))
-    np.testing.assert_allclose(found, expected, atol=1e-9)
+    strategies, expected = (sorted(np.concatenate(pair).tolist() for pair in both) for both in (ours, pairs))
+    np.testing.assert_allclose(strategies, expected, atol=1e-9)
 
 
 def test_gambit_finds_the_value(pygambit: Any) -> None:
