@@ -83,9 +83,9 @@ def breeder_of(shape, runs=1, bonus=np.zeros_like):
     return Breeder(seat_of(shape, runs), MUTATIONS.make("gaussian"), RECOMBINATIONS.make("none"), bonus)
 
 
-def is_near(found, chance, number):
+def is_near(share, chance, number):
     """Return True if a share of independent cases is within 4.5 standard errors of its expectation."""
-    return abs(found - chance) < 4.5 * np.sqrt(chance * (1 - chance) / number)
+    return abs(share - chance) < 4.5 * np.sqrt(chance * (1 - chance) / number)
 
 
 def policies_of(spec, game, seeds, backend=CPU):

@@ -179,6 +179,6 @@ STUCK = {  # seeds whose runs do not hit: one player always wins; 4 of 100 seeds
 )
 def test_runs_reach_the_equilibrium_in_the_expected_rounds(game, learner, rounds, seeds, median):
     until = {"until": "exploitability < 0.1", "record": "last", "metrics": []}
-    found = simulate(game, learner, learner, rounds=rounds, seeds=seeds, **until).final("hitting_time")
-    assert np.flatnonzero(np.isnan(found)).tolist() == STUCK.get((game, learner), [])
-    assert np.median(np.nan_to_num(found, nan=np.inf)) == pytest.approx(median, rel=0.25)
+    times = simulate(game, learner, learner, rounds=rounds, seeds=seeds, **until).final("hitting_time")
+    assert np.flatnonzero(np.isnan(times)).tolist() == STUCK.get((game, learner), [])
+    assert np.median(np.nan_to_num(times, nan=np.inf)) == pytest.approx(median, rel=0.25)

@@ -18,14 +18,14 @@ def test_stationary_distributions_of_rare_states_have_small_relative_errors():
     for i in range(5):
         chain[i, max(0, i - 1)], chain[i, min(4, i + 1)] = float(1 - rare), float(rare)
     exact = [(rare / (1 - rare)) ** i for i in range(5)]
-    found = stationary(chain[None])[0]
-    assert found == pytest.approx([float(p / sum(exact)) for p in exact], rel=1e-12, abs=0)
+    distribution = stationary(chain[None])[0]
+    assert distribution == pytest.approx([float(p / sum(exact)) for p in exact], rel=1e-12, abs=0)
 
 
 def test_stationary_distributions_that_are_not_unique():
-    found = stationary(np.stack([np.eye(4), np.roll(np.eye(4), 1, axis=1), np.eye(4)[[2, 2, 2, 2]]]))
-    np.testing.assert_allclose(found[:2], 1 / 4, rtol=1e-12)
-    np.testing.assert_allclose(found[2], [0, 0, 1, 0], atol=1e-15)
+    distributions = stationary(np.stack([np.eye(4), np.roll(np.eye(4), 1, axis=1), np.eye(4)[[2, 2, 2, 2]]]))
+    np.testing.assert_allclose(distributions[:2], 1 / 4, rtol=1e-12)
+    np.testing.assert_allclose(distributions[2], [0, 0, 1, 0], atol=1e-15)
 
 
 class Drawing(Learner):
@@ -47,9 +47,9 @@ def test_a_custom_bandit_draws_numbers_for_every_copy_and_run():
     playing = learner.seated(build_seat(learner, [4, 9], (3, 2), 10, (-1.0, 1.0)))
     alone = learner.seated(build_seat(learner, [9], (3, 2), 10, (-1.0, 1.0)))
     for t in range(1, 4):
-        both, one = playing.copies.policy(t), alone.copies.policy(t)
+        both, single = playing.copies.policy(t), alone.copies.policy(t)
         assert len(np.unique(both)) == 18
-        np.testing.assert_array_equal(both[3:], one)
+        np.testing.assert_array_equal(both[3:], single)
 
 
 @pytest.mark.parametrize(

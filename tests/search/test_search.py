@@ -98,10 +98,10 @@ def test_no_query_exceeds_the_budget_and_each_has_its_noise():
 def test_a_hit_is_the_first_time_that_both_sides_have_an_optimum(name, noise):
     """Against a plain loop over one run, which checks every genome."""
     spec, game, budget = SMALL.get(name, name), Bilinear(6, 0.5, 0.5), 3000
-    found = times(game, spec, budget, 5, noise)
+    runs = times(game, spec, budget, 5, noise)
     for seed in range(5):
-        assert plain_time(spec, game.with_noise(noise), budget, seed) == found.times[seed]
-    assert found.hits
+        assert plain_time(spec, game.with_noise(noise), budget, seed) == runs.times[seed]
+    assert runs.hits
 
 
 def plain_time(spec, game, budget, seed):
@@ -208,9 +208,9 @@ def test_a_custom_search_in_a_file(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(CUSTOM)
     check_learner(f"{file}:Sampling").require()
-    found = times("diagonal:n=3,space=bits", f"{file}:Sampling", 10_000, 200)
+    runs = times("diagonal:n=3,space=bits", f"{file}:Sampling", 10_000, 200)
     chance = (1 - (7 / 8) ** 5) ** 2
-    steps = np.array(found.times) / 5
+    steps = np.array(runs.times) / 5
     assert abs(steps.mean() - 1 / chance) <= 4 * np.sqrt(1 - chance) / chance / np.sqrt(200)
 
 
@@ -224,9 +224,9 @@ def test_published_medians():
     assert noisy.hits == 5
     assert abs(np.median(noisy.spent) / 728_700 - 1) <= 0.25
     for noise, median in (("none", 13_240), ("gaussian", 19_140)):
-        found = times("diagonal:n=100,space=bits", "cga", 10**6, 20, noise, "exploitability < 0.1")
-        assert found.hits == 20
-        assert abs(np.median(found.spent) / median - 1) <= 0.25
+        cga_runs = times("diagonal:n=100,space=bits", "cga", 10**6, 20, noise, "exploitability < 0.1")
+        assert cga_runs.hits == 20
+        assert abs(np.median(cga_runs.spent) / median - 1) <= 0.25
 
 
 def test_every_search_has_a_twin():
@@ -248,10 +248,12 @@ def test_same_queries(spec):
             assert x[run].tolist() == [list(pair[0]) for pair in pairs]
             assert y[run].tolist() == [list(pair[1]) for pair in pairs]
         search.tell(values)
-        found = search.candidates()
+        candidates = search.candidates()
         for run, twin in enumerate(twins):
             twin.tell(values[run].tolist())
-            assert [genomes[run].tolist() for genomes in found] == [list(map(list, side)) for side in twin.candidates()]
+            assert [genomes[run].tolist() for genomes in candidates] == [
+                list(map(list, side)) for side in twin.candidates()
+            ]
         for policy, bits in zip(search.recommend(), (N, M), strict=True):
             assert policy.shape == (len(SEEDS), bits)
             assert ((policy >= 0) & (policy <= 1)).all()

@@ -73,8 +73,8 @@ def test_equivalence_has_its_nominal_error_rate_at_the_margin(mean):
 def test_equivalence_is_found_where_it_is_clear_and_never_in_noise():
     random = np.random.default_rng(6)
     # At mean 0 the tests reject unless abs(mean) > 1 - 1.73 * 0.22 = 0.61, which is 2.7 standard errors away.
-    found = np.mean([equivalent(line, 1).equivalent for line in random.normal(0, 1, (REPETITIONS, 20))])
-    assert found > 0.97
+    share = np.mean([equivalent(line, 1).equivalent for line in random.normal(0, 1, (REPETITIONS, 20))])
+    assert share > 0.97
     # With a standard error of twice the margin, equivalence cannot be shown.
     noise = np.mean([equivalent(line, 1).equivalent for line in random.normal(0, 9, (REPETITIONS, 20))])
     assert noise < 0.01

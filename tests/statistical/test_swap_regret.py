@@ -55,6 +55,6 @@ def test_swap_regret_of_blum_and_mansours_construction_stays_below_its_bound():
     copies add up to m; and gamma of each round: sqrt(1/2) + sqrt(2) + 2 times m sqrt(T log m).
     """
     bound = (sqrt(0.5) + sqrt(2) + 2) * 3 * sqrt(ROUNDS * log(3))
-    found = in_self_play("shapley", "blum-mansour:learner=exp3")
-    assert found.mean() + 4 * found.std(ddof=1) / sqrt(SEEDS) < bound
+    regret = in_self_play("shapley", "blum-mansour:learner=exp3")
+    assert regret.mean() + 4 * regret.std(ddof=1) / sqrt(SEEDS) < bound
     assert in_self_play("shapley", "fixed:0.5/0.5/0").mean() > bound
