@@ -72,10 +72,10 @@ def test_packages_add_entry_points_and_replace_nothing(monkeypatch):
 def test_classes_of_one_file_share_a_module_which_is_read_again_if_it_changes(tmp_path, shapes):
     file = tmp_path / "mine.py"
     file.write_text(TWO_CLASSES)
-    one, two = shapes.make(f"{file}:One:rate=2"), shapes.make(f"{file}:Two")
-    assert (one.rate, two.rate) == (2.0, 0.5)
-    assert issubclass(type(two), type(one))  # a second import would have made another One
-    assert type(shapes.make(f"{file}:One")) is type(one)
+    first, second = shapes.make(f"{file}:One:rate=2"), shapes.make(f"{file}:Two")
+    assert (first.rate, second.rate) == (2.0, 0.5)
+    assert issubclass(type(second), type(first))  # a second import would have made another One
+    assert type(shapes.make(f"{file}:One")) is type(first)
     assert shapes.canonical(f"{file}:One:rate=0.5") == f"{file}:One"
     assert shapes.names == ["ordered", "counter"]  # objects in files are not listed
     file.write_text(TWO_CLASSES.replace("0.5", "0.25"))
@@ -137,13 +137,13 @@ def test_a_broken_entry_point_of_another_package_is_left_out_with_the_reason(mon
     with pytest.raises(ValueError, match="two registries have the base Learner"):  # its objects would lose their names
         Registry("learner", "learners", base=LEARNERS.base)
     monkeypatch.delattr(LEARNERS.base, "registry")
-    things = Registry("learner", "learners", base=LEARNERS.base, homes={"ucb": "coebl.learners.ucb:Ucb"}, group="g")
-    assert [entry.name for entry in things] == ["ucb"]
-    assert set(things.broken) == {"gone", "other"}
+    learners = Registry("learner", "learners", base=LEARNERS.base, homes={"ucb": "coebl.learners.ucb:Ucb"}, group="g")
+    assert [entry.name for entry in learners] == ["ucb"]
+    assert set(learners.broken) == {"gone", "other"}
     with pytest.raises(InputError, match=r"^gone, a learner of an installed package, cannot be imported .*Module"):
-        things.make("gone")
-    assert things.known("gone") is None
-    monkeypatch.setattr("coebl.cli.catalogue_commands._registries", lambda: {"learners": things})
+        learners.make("gone")
+    assert learners.known("gone") is None
+    monkeypatch.setattr("coebl.cli.catalogue_commands._registries", lambda: {"learners": learners})
     done = coebl("list", "learners")
     assert (done.returncode, done.stderr.count("\n")) == (0, 2)
     assert "coebl: gone, a learner of an installed package, cannot be imported from nowhere_at_all:X" in done.stderr
@@ -271,7 +271,9 @@ class Odd(Learner):
 def test_a_hyper_parameter_is_checked_once(monkeypatch):
     checked = []
     check = registry.Parameter.check
-    monkeypatch.setattr(registry.Parameter, "check", lambda self, *of: checked.append(self.name) or check(self, *of))
+    monkeypatch.setattr(
+        registry.Parameter, "check", lambda self, *arguments: checked.append(self.name) or check(self, *arguments)
+    )
     LEARNERS.make("coebl:c=2")
     assert checked.count("c") == 1
     Study(games=["rps"], learners=["coebl:c=2"], self_play=True, seeds=1)

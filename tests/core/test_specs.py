@@ -73,9 +73,9 @@ def rewrite(spec):
     ],
 )
 def test_arguments_are_read_with_their_types(spec, arguments):
-    entry, found = THINGS.parse(spec)
-    assert found == arguments
-    assert [type(value) for value in found.values()] == [type(value) for value in arguments.values()]
+    entry, parsed = THINGS.parse(spec)
+    assert parsed == arguments
+    assert [type(value) for value in parsed.values()] == [type(value) for value in arguments.values()]
     made = entry.factory(**arguments)
     assert {key: made[key] for key in arguments} == arguments
 

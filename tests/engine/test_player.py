@@ -188,7 +188,7 @@ def test_damaged_files_are_rejected_in_one_line(tmp_path):
     player.save(tmp_path / "player.npz")
     whole = (tmp_path / "player.npz").read_bytes()
     damaged = [whole[:size] for size in range(0, len(whole), 37)]
-    damaged += [whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :] for at in range(0, len(whole), 11)]
+    damaged += [whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :] for place in range(0, len(whole), 11)]
     errors = []
     for content in damaged:
         (tmp_path / "damaged.npz").write_bytes(content)
@@ -491,20 +491,20 @@ def test_a_saved_player_names_classes_that_stay():
 def test_several_opponents_are_one_who_plays_their_joint_actions(tmp_path):
     names = ["high, 0", "high, 1", "high, 2", "low, 0", "low, 1", "low, 2"]
     several = Player("ots-rm", actions=["a", "b"], opponents=(["high", "low"], 3), seed=4)
-    one = Player("ots-rm", actions=["a", "b"], opponent_actions=names, seed=4)
+    single = Player("ots-rm", actions=["a", "b"], opponent_actions=names, seed=4)
     rng = np.random.default_rng(2)
     for step in range(60):
         reward, high, number = rng.normal(), int(rng.integers(2)), int(rng.integers(3))
-        assert several.act() == one.act()
+        assert several.act() == single.act()
         several.observe(reward=reward, opponent=(["high", "low"][high], number) if step % 2 else (high, number))
-        one.observe(reward=reward, opponent=3 * high + number)
+        single.observe(reward=reward, opponent=3 * high + number)
         if step == 30:
             several.save(tmp_path / "player.npz")
             several = Player.load(tmp_path / "player.npz")
             several = pickle.loads(pickle.dumps(several))
-    np.testing.assert_array_equal(several.policy, one.policy)
-    assert several.estimates().equals(one.estimates())
+    np.testing.assert_array_equal(several.policy, single.policy)
+    assert several.estimates().equals(single.estimates())
     assert several.opponent()["opponent"].to_list() == names
     assert several.history().row(-1)[3] in names
-    assert several.value() == one.value()
+    assert several.value() == single.value()
     assert repr(several) == "<Player ots-rm, 2 x 2 x 3, round 61>"

@@ -70,11 +70,11 @@ def test_the_intervals_of_value_and_exploitability_cover_them():
     covered, widths = [], []
     for seed in range(100):
         records = recorded(seed, 60)
-        found, gap = records.value(RANGE), records.exploitability(policy, RANGE)
-        assert found.low <= found.value <= found.high
+        estimate, gap = records.value(RANGE), records.exploitability(policy, RANGE)
+        assert estimate.low <= estimate.value <= estimate.high
         assert 0 <= gap.low <= gap.value <= gap.high
-        covered.append(found.low <= value <= found.high and gap.low <= short <= gap.high)
-        widths.append(found.high - found.low)
+        covered.append(estimate.low <= value <= estimate.high and gap.low <= short <= gap.high)
+        widths.append(estimate.high - estimate.low)
     assert np.mean(covered) >= 0.95
     assert np.mean(widths) < 2000
 

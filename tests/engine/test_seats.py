@@ -87,12 +87,12 @@ def test_three_players_of_a_general_sum_game():
 
 def test_every_seat_of_many_has_its_streams():
     match = Match(Majority(), players("fixed:0.5/0.5", "fixed:0.5/0.5", "fixed:0.5/0.5"), 200)
-    one, two, three = simulate(match, 3, metrics=[], keep=["actions"]).kept["actions"]
-    assert (one != three).any()
-    assert (two != three).any()
+    first, second, third = simulate(match, 3, metrics=[], keep=["actions"]).kept["actions"]
+    assert (first != third).any()
+    assert (second != third).any()
     pair = Match(Majority(("left", "right")), players("fixed:0.5/0.5", "fixed:0.5/0.5"), 200)
     known = simulate(pair, 3, metrics=[], keep=["actions"]).kept["actions"]
-    np.testing.assert_array_equal(known, [one, two])
+    np.testing.assert_array_equal(known, [first, second])
 
 
 def test_metrics_of_a_custom_game_with_payoffs_do_not_take_it_for_zero_sum():
@@ -161,17 +161,17 @@ def test_a_matrix_and_minus_it_give_the_runs_of_the_zero_sum_game(row, column, n
     matrix = played(Game(WIDE, payoff_range=(-1, 1.5)), row, column, noise=noise)
     pair = played(TensorGame((WIDE, -WIDE), payoff_ranges=[(-1, 1.5), None]), row, column, noise=noise)
     for name in KEEP:
-        for one, other in zip(matrix[name], pair[name], strict=True):
-            np.testing.assert_array_equal(one, other, err_msg=name)
+        for of_matrix, of_pair in zip(matrix[name], pair[name], strict=True):
+            np.testing.assert_array_equal(of_matrix, of_pair, err_msg=name)
 
 
 def test_rewards_are_those_of_the_joint_action_and_a_full_information_learner_sees_its_row():
     """Hedge, in the second of three seats, against its formula on payoffs that are found by enumeration."""
     game = TensorGame(CUBES, noise="none")
     kept = played(game, "exp3", "hedge", "ucb")
-    at = tuple(kept["actions"])
+    joint = tuple(kept["actions"])
     for payoff, rewards in zip(CUBES, kept["rewards"], strict=True):
-        np.testing.assert_array_equal(rewards, payoff[at])
+        np.testing.assert_array_equal(rewards, payoff[joint])
     twin = played(Game(game.own_view("player2"), noise="none"), "hedge", "uniform", rounds=1)
     np.testing.assert_array_equal(kept["policies"][1][0], twin["policies"][0][0])
     first, third = kept["actions"][0], kept["actions"][2]
@@ -208,9 +208,9 @@ def test_the_command_plays_any_number_of_seats(coebl):
     assert [first[:2], second[:2]] == [["row", "exp3"], ["column", "ucb"]]
     assert [line[0] for line in rest[2:]] == ["nash_conv", "swap_regret", "swap_regret:2", "welfare"]
     three = ["match", "--game", "jordan", "--rounds", "20", "--seeds", "2", "--json", "--players"]
-    found = json.loads(coebl(*three, "exp3,coebl:c=2,mutation=laplace,hedge").stdout)
-    assert found["players"] == ["exp3", "coebl:c=2,mutation=laplace", "hedge"]
-    assert list(found["rewards"]) == ["player1", "player2", "player3"]
+    result = json.loads(coebl(*three, "exp3,coebl:c=2,mutation=laplace,hedge").stdout)
+    assert result["players"] == ["exp3", "coebl:c=2,mutation=laplace", "hedge"]
+    assert list(result["rewards"]) == ["player1", "player2", "player3"]
     timed = coebl("runtime", "exp3", "--game", "jordan", "--until", "swap_regret < 5", "--seeds", "3", "--budget", "9")
     assert timed.stdout.startswith("3 runs of 3 hit within 9 rounds\n")
 

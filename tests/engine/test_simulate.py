@@ -215,7 +215,7 @@ def test_a_bug_in_a_custom_learner_is_one_line_with_its_place():
     with pytest.raises(UserCodeError) as caught:
         simulate(Match.of(GAME, "uniform", Breaks(), rounds=5), 2)
     lines = Path(__file__).read_text().splitlines()
-    line = 1 + next(at for at, text in enumerate(lines) if "# the bug" in text)
+    line = 1 + next(index for index, text in enumerate(lines) if "# the bug" in text)
     assert str(caught.value) == (
         f"{__file__}, line {line}: IndexError: pop from empty list (breaks in the column seat, round 3)"
     )

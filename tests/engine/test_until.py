@@ -24,11 +24,11 @@ def test_the_time_is_that_of_the_first_round_in_the_full_record(block_rounds):
     assert None in times  # so that both cases are seen
     assert any(times)
     assert short.hitting_times == times
-    at = [(time or MATCH.rounds) - 1 for time in times]
+    ends = [(time or MATCH.rounds) - 1 for time in times]
     for name in ("regret", "pseudo_regret", "exploitability"):
-        assert np.array_equal(short.final(name), full.metrics[name][at, range(8)])
+        assert np.array_equal(short.final(name), full.metrics[name][ends, range(8)])
     for policies, kept in zip(short.policies, full.kept["policies"], strict=True):
-        assert np.array_equal(policies, kept[at, range(8)])
+        assert np.array_equal(policies, kept[ends, range(8)])
 
 
 def test_the_policies_at_the_ends_are_kept_without_any_metric():
