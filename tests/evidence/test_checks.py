@@ -21,18 +21,18 @@ class TestSublinear:
     def test_finds_the_exponent(self, exponent):
         scale = np.random.default_rng(2).uniform(0.5, 2, 30)  # runs differ, their growth does not
         noise = np.random.default_rng(3).normal(1, 0.01, (2, 30))
-        found = self.check.measure(scale * noise * np.array([[3000.0], [1000.0]]) ** exponent)
-        assert found.mean == pytest.approx(exponent, abs=0.01)
-        assert found.low < exponent < found.high
-        assert found.high - found.low < 0.02
-        assert (found.p_for < 0.05, found.p_against < 0.05) == (exponent < 0.9, exponent > 0.9)
+        estimate = self.check.measure(scale * noise * np.array([[3000.0], [1000.0]]) ** exponent)
+        assert estimate.mean == pytest.approx(exponent, abs=0.01)
+        assert estimate.low < exponent < estimate.high
+        assert estimate.high - estimate.low < 0.02
+        assert (estimate.p_for < 0.05, estimate.p_against < 0.05) == (exponent < 0.9, exponent > 0.9)
 
     def test_zeros_are_sublinear_and_growth_from_zero_is_not(self):
-        found = self.check.measure(np.zeros((2, 5)))
-        assert (found.mean, found.p_for, found.p_against) == (0, 0, 1)
-        found = self.check.measure(np.array([[1.0, 2.0, 1.5], [0.0, 0.0, 0.0]]))
-        assert (found.mean, found.high) == (math.inf, math.inf)
-        assert found.p_against < 0.05
+        estimate = self.check.measure(np.zeros((2, 5)))
+        assert (estimate.mean, estimate.p_for, estimate.p_against) == (0, 0, 1)
+        estimate = self.check.measure(np.array([[1.0, 2.0, 1.5], [0.0, 0.0, 0.0]]))
+        assert (estimate.mean, estimate.high) == (math.inf, math.inf)
+        assert estimate.p_against < 0.05
 
     @pytest.mark.parametrize("seed", range(8))
     def test_fieller_against_the_test_that_it_inverts(self, seed):
@@ -79,19 +79,19 @@ class TestExtremes:
         ],
     )
     def test_near(self, means, extreme, holds, fails):
-        found = self.near(means, extreme)
-        assert (found.p_for < 0.01, found.p_against < 0.01) == (holds, fails)
-        assert found.mean == pytest.approx(max(means) if extreme == "largest" else min(means), abs=1)
+        estimate = self.near(means, extreme)
+        assert (estimate.p_for < 0.01, estimate.p_against < 0.01) == (holds, fails)
+        assert estimate.mean == pytest.approx(max(means) if extreme == "largest" else min(means), abs=1)
 
     def test_near_pays_for_the_choice(self):
         low, high = 90, 110
         rows = np.array([20, 105, 30])[:, None] + 20 * self.noise
-        found = self.near((20, 105, 30), "largest", noise=20)
+        estimate = self.near((20, 105, 30), "largest", noise=20)
         above = min(scipy.stats.ttest_1samp(row, low, alternative="greater").pvalue for row in rows)
         below = max(scipy.stats.ttest_1samp(row, high, alternative="less").pvalue for row in rows)
-        assert found.p_for == pytest.approx(max(3 * above, below))
+        assert estimate.p_for == pytest.approx(max(3 * above, below))
         beyond = min(scipy.stats.ttest_1samp(row, high, alternative="greater").pvalue for row in rows)
-        assert found.p_against == pytest.approx(min(1, 6 * beyond))
+        assert estimate.p_against == pytest.approx(min(1, 6 * beyond))
 
     def largest(self, means):
         return Largest(self.samples, 0, first=2).measure(np.array(means)[:, None] + self.noise)
@@ -111,10 +111,10 @@ SAMPLE = SETTING.end(ALONE)
 
 def test_a_difference_is_tested_by_seed():
     numbers = np.array([[3.0, 5.0, 10.0], [1.0, 1.0, 2.0]])
-    found = Bound((SAMPLE, SAMPLE), 1.0, "above").measure(numbers)
+    estimate = Bound((SAMPLE, SAMPLE), 1.0, "above").measure(numbers)
     expected = scipy.stats.ttest_1samp([2.0, 4.0, 8.0], 1.0, alternative="greater").pvalue
-    assert found.mean == pytest.approx(14 / 3)
-    assert (found.p_for, found.p_against) == pytest.approx((expected, 1 - expected))
+    assert estimate.mean == pytest.approx(14 / 3)
+    assert (estimate.p_for, estimate.p_against) == pytest.approx((expected, 1 - expected))
 
 
 @pytest.mark.parametrize("hits", [0, 3, 58, 60])
@@ -122,12 +122,12 @@ def test_a_difference_is_tested_by_seed():
 @pytest.mark.parametrize("side", ["above", "below"])
 def test_a_share_against_scipy(hits, threshold, side):
     numbers = np.repeat([1.0, 0.0], [hits, 60 - hits])[None]
-    found = Share((SAMPLE,), threshold, side).measure(numbers)
+    estimate = Share((SAMPLE,), threshold, side).measure(numbers)
     sides = ("greater", "less") if side == "above" else ("less", "greater")
-    expected = [scipy.stats.binomtest(hits, 60, threshold, alternative=one).pvalue for one in sides]
-    assert (found.p_for, found.p_against) == pytest.approx(expected, rel=1e-9, abs=0)  # also below 1e-16
+    expected = [scipy.stats.binomtest(hits, 60, threshold, alternative=alternative).pvalue for alternative in sides]
+    assert (estimate.p_for, estimate.p_against) == pytest.approx(expected, rel=1e-9, abs=0)  # also below 1e-16
     ends = scipy.stats.binomtest(hits, 60).proportion_ci(method="wilson")
-    assert (found.mean, found.low, found.high) == pytest.approx((hits / 60, ends.low, ends.high))
+    assert (estimate.mean, estimate.low, estimate.high) == pytest.approx((hits / 60, ends.low, ends.high))
 
 
 class TestTimesLeast:
@@ -142,12 +142,12 @@ class TestTimesLeast:
         return scipy.stats.ttest_1samp(ours - 1.5 * other, 0, alternative=alternative).pvalue
 
     def test_against_scipy(self):
-        found = self.check.measure(self.numbers(self.ours))
-        assert found.mean == pytest.approx(57 / 39)  # the second has the least mean
-        assert (found.low, found.high) == pytest.approx(fieller(self.ours, self.others[1]))
+        estimate = self.check.measure(self.numbers(self.ours))
+        assert estimate.mean == pytest.approx(57 / 39)  # the second has the least mean
+        assert (estimate.low, estimate.high) == pytest.approx(fieller(self.ours, self.others[1]))
         below, above = ([self.p(self.ours, other, side) for other in self.others] for side in ("less", "greater"))
-        assert found.p_for == pytest.approx(max(below))  # it holds for the least if it holds for all
-        assert found.p_against == pytest.approx(min(1, 2 * min(above)))  # Bonferroni
+        assert estimate.p_for == pytest.approx(max(below))  # it holds for the least if it holds for all
+        assert estimate.p_against == pytest.approx(min(1, 2 * min(above)))  # Bonferroni
 
     def test_directions(self):
         small, large = self.check.measure(self.numbers(self.ours / 5)), self.check.measure(self.numbers(self.ours * 5))

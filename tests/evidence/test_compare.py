@@ -56,8 +56,8 @@ class Table:
         labels = {"game": pl.String, "players": pl.List(pl.String), "noise": pl.String, "rounds": pl.Int64}
         return pl.DataFrame(
             [
-                {"game": spec, "players": [row, column], "noise": self.noise, "rounds": 9, "seed": seed} | found
-                for (spec, row, column, seed), found in sorted(rows.items(), key=lambda row: GAMES.order(row[0][0]))
+                {"game": spec, "players": [row, column], "noise": self.noise, "rounds": 9, "seed": seed} | measured
+                for (spec, row, column, seed), measured in sorted(rows.items(), key=lambda row: GAMES.order(row[0][0]))
             ],
             schema={**labels, "seed": pl.Int64, **dict.fromkeys(metrics, pl.Float64)},
         )
@@ -69,7 +69,7 @@ def meeting(games=("rps",), metric="pseudo_regret", learners=("ucb", "exp3", "he
 
 
 def contest_of(comparison, way, game="rps"):
-    [contest] = [one for one in comparison.contests if (one.way, one.game) == (way, game)]
+    [contest] = [contest for contest in comparison.contests if (contest.way, contest.game) == (way, game)]
     return contest
 
 
@@ -104,7 +104,7 @@ def test_against_common_opponents_the_same_seat_and_seed_are_paired():
 def test_a_metric_about_both_players_has_no_sign_and_no_head_to_head():
     numbers = meeting(metric="tv")
     comparison = compare(Table(numbers), "ucb", "exp3")
-    assert [one.way for one in comparison.contests] == ["common opponents", "self-play"]
+    assert [contest.way for contest in comparison.contests] == ["common opponents", "self-play"]
     value = {pair: numbers["rps", *pair, "tv"].mean() for pair in ((key[1], key[2]) for key in numbers)}
     common = value["ucb", "hedge"] + value["hedge", "ucb"] - value["exp3", "hedge"] - value["hedge", "exp3"]
     assert contest_of(comparison, "common opponents").difference.mean == pytest.approx(common / 2, rel=1e-9)
@@ -129,10 +129,10 @@ def test_a_metric_of_one_player_is_about_the_column_player_in_the_column_seat(me
 def test_games_are_corrected_and_a_seed_counts_once_over_all_of_them():
     games = ("diagonal:n=10", "rps", "diagonal:n=2")
     numbers = meeting(games)
-    contests = [one for one in compare(Table(numbers), "ucb", "exp3").contests if one.way == "head to head"]
-    assert [one.game for one in contests] == ["diagonal:n=2", "diagonal:n=10", "rps", "all games"]
-    assert [one.difference.p_holm for one in contests[:3]] == pytest.approx(
-        holm([one.difference.p for one in contests[:3]])
+    contests = [contest for contest in compare(Table(numbers), "ucb", "exp3").contests if contest.way == "head to head"]
+    assert [contest.game for contest in contests] == ["diagonal:n=2", "diagonal:n=10", "rps", "all games"]
+    assert [contest.difference.p_holm for contest in contests[:3]] == pytest.approx(
+        holm([contest.difference.p for contest in contests[:3]])
     )
     both = [numbers[g, "ucb", "exp3", "pseudo_regret"] - numbers[g, "exp3", "ucb", "pseudo_regret"] for g in games]
     whole = contests[-1]

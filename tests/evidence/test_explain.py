@@ -37,7 +37,7 @@ def always_better(payoff, action):
     """True if a mixture of the others is better than an action against everything: a linear program, in full."""
     others = np.delete(payoff, action, axis=0)
     count = len(others)
-    found = linprog(
+    solution = linprog(
         [0] * count + [-1],
         A_ub=np.column_stack([(payoff[action] - others).T, np.ones(payoff.shape[1])]),
         b_ub=np.zeros(payoff.shape[1]),
@@ -45,7 +45,7 @@ def always_better(payoff, action):
         b_eq=[1],
         bounds=[(0, None)] * count + [(None, None)],
     )
-    return -found.fun > 1e-9
+    return -solution.fun > 1e-9
 
 
 def test_dominated_actions_are_those_of_a_linear_program():
@@ -53,9 +53,9 @@ def test_dominated_actions_are_those_of_a_linear_program():
     hit = 0
     for _ in range(40):
         payoff = random.normal(size=(random.integers(2, 6), random.integers(2, 5))) * 37.5
-        found = dominated_actions(payoff)
-        assert found.tolist() == [always_better(payoff, action) for action in range(len(payoff))]
-        hit += found.sum()
+        dominated = dominated_actions(payoff)
+        assert dominated.tolist() == [always_better(payoff, action) for action in range(len(payoff))]
+        hit += dominated.sum()
     assert hit > 20
     assert dominated_actions(np.array([[1.0, 1.0], [1.0, 2.0]])).tolist() == [True, False]  # weakly
     assert dominated_actions(np.ones((2, 3))).tolist() == [False, False]  # equal actions
@@ -78,29 +78,31 @@ PLAYED = ("diagonal:n=2", "biased-rps")
 
 def test_the_largest_loss_is_that_of_the_table(folder):
     results = Results(folder)
-    found = explain(results, "uniform")
+    explanation = explain(results, "uniform")
     means = {(game, rival): lost(results, game, "uniform", rival).mean() for game in PLAYED for rival in RIVALS}
-    assert [(loss.game, loss.opponent) for loss in found.losses] == sorted(means, key=lambda key: -means[key])
-    for loss in found.losses:  # hedge sees more than a bandit does, and is left out
+    assert [(loss.game, loss.opponent) for loss in explanation.losses] == sorted(means, key=lambda key: -means[key])
+    for loss in explanation.losses:  # hedge sees more than a bandit does, and is left out
         assert loss.share.mean == pytest.approx(means[loss.game, loss.opponent])
-    assert found.rounds.tolist() == [20, 40, 60]
-    assert found.losses[0].game == "diagonal:n=2"
+    assert explanation.rounds.tolist() == [20, 40, 60]
+    assert explanation.losses[0].game == "diagonal:n=2"
 
 
 def test_an_opponent_is_compared_by_what_it_takes_from_others_that_see_no_more(folder):
     results = Results(folder)
-    found = explain(results, "uniform", runs=0).exploited
-    assert {*found} == {"ucb", "exp3"}
+    exploited = explain(results, "uniform", runs=0).exploited
+    assert {*exploited} == {"ucb", "exp3"}
     for opponent, other in (("ucb", "exp3"), ("exp3", "ucb")):  # not hedge, which loses less to both
         more = [lost(results, game, "uniform", opponent) - lost(results, game, other, opponent) for game in PLAYED]
-        assert found[opponent].mean == pytest.approx(np.mean(more))
-        assert found[opponent].sd == pytest.approx(np.std(np.mean(more, axis=0), ddof=1))
+        assert exploited[opponent].mean == pytest.approx(np.mean(more))
+        assert exploited[opponent].sd == pytest.approx(np.std(np.mean(more, axis=0), ddof=1))
 
 
 def test_what_is_left_by_rounding_is_printed_as_0(folder):
-    found = explain(Results(folder), "exp3", runs=1)
-    play = replace(found.play, loss=found.play.loss * 1e-16, loss_off_leader=found.play.loss_off_leader * 1e-16)
-    text = str(replace(found, play=play))
+    explanation = explain(Results(folder), "exp3", runs=1)
+    play = replace(
+        explanation.play, loss=explanation.play.loss * 1e-16, loss_off_leader=explanation.play.loss_off_leader * 1e-16
+    )
+    text = str(replace(explanation, play=play))
     assert "e-" not in text
     assert "takes 0 % and 0 %" in text
 
@@ -122,8 +124,8 @@ def test_what_uniform_plays_on_diagonal_is_known_by_hand(folder):
 
 
 def test_exploitation_is_that_of_a_slow_twin(folder):
-    found = explain(Results(folder), "exp3", runs=2)
-    play = found.play
+    explanation = explain(Results(folder), "exp3", runs=2)
+    play = explanation.play
     game, place = play.result.match.game, ("row", "column").index(play.seat)
     own, other = (play.result.kept["policies"][seat] for seat in (place, 1 - place))
     payoff = game.payoff if place == 0 else -game.payoff.T

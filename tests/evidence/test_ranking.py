@@ -36,7 +36,7 @@ def played(tmp_path_factory):
 
 def test_who_wins_by_what_is_played(played):
     ranking = rank(played)
-    assert [(one.rank, one.learner, one.won, one.lost) for one in ranking.learners] == [
+    assert [(entry.rank, entry.learner, entry.won, entry.lost) for entry in ranking.learners] == [
         (1, "fixed:strategy=1/0/0", 1, 0),
         (2, "fixed:strategy=0/1/0", 0, 1),
     ]
@@ -65,8 +65,8 @@ def test_means_over_games_have_one_last_bit():
         | {"pseudo_regret": number}
         for (game, seed), number in np.ndenumerate(numbers)
     ]
-    found = {repr(pairwise(pl.DataFrame(rows), overall=True)[0]) for _ in range(10)}
-    assert len(found) == 1
+    texts = {repr(pairwise(pl.DataFrame(rows), overall=True)[0]) for _ in range(10)}
+    assert len(texts) == 1
 
 
 def pairing(first, second, advantage, p=0.01):
@@ -74,33 +74,37 @@ def pairing(first, second, advantage, p=0.01):
 
 
 def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
-    found = [pairing("a", "b", 1), pairing("a", "c", -1), pairing("b", "c", 1), pairing("a", "d", 5, p=0.06)]
-    order = ranked("abcde", found)
-    assert [(one.rank, one.learner, one.won, one.undecided, one.lost) for one in order] == [
+    pairings = [pairing("a", "b", 1), pairing("a", "c", -1), pairing("b", "c", 1), pairing("a", "d", 5, p=0.06)]
+    order = ranked("abcde", pairings)
+    assert [(entry.rank, entry.learner, entry.won, entry.undecided, entry.lost) for entry in order] == [
         (1, "a", 1, 1, 1),
         (1, "b", 1, 0, 1),
         (1, "c", 1, 0, 1),
         (1, "d", 0, 1, 0),
     ]  # "e" played no one
-    assert str(Ranking("regret", order, found, [])) == "a, b, c and d share the first place among 4 learners."
-    found = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=2", "b", 1)]
-    order = ranked(["a:c=1", "a:c=2", "b"], found)
-    assert [(one.rank, one.learner) for one in order] == [(1, "a:c=2"), (2, "b"), (0, "a:c=1")], "only its own setting"
-    ranking = Ranking("regret", order, found, [])
+    assert str(Ranking("regret", order, pairings, [])) == "a, b, c and d share the first place among 4 learners."
+    pairings = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=2", "b", 1)]
+    order = ranked(["a:c=1", "a:c=2", "b"], pairings)
+    assert [(entry.rank, entry.learner) for entry in order] == [(1, "a:c=2"), (2, "b"), (0, "a:c=1")], (
+        "only its own setting"
+    )
+    ranking = Ranking("regret", order, pairings, [])
     assert str(ranking) == "a:c=2 comes first of 2 learners: of its 2 pairings it wins 1 and loses 1."
     assert [row["rank"] for row in ranking.table(ranking.names)] == ["1", "2", "-"]
     assert "is not ranked" in ranking.caveat
-    found.append(pairing("a:c=2", "b", 1, p=0.5))
-    assert str(Ranking("regret", ranked(["a:c=2", "b"], found[1:]), found, [])).endswith("loses 0; 1 is undecided.")
-    assert [one.rank for one in ranked(["a:c=1", "a:c=2"], found[:1])] == [1, 2], "a sweep"
+    pairings.append(pairing("a:c=2", "b", 1, p=0.5))
+    assert str(Ranking("regret", ranked(["a:c=2", "b"], pairings[1:]), pairings, [])).endswith(
+        "loses 0; 1 is undecided."
+    )
+    assert [entry.rank for entry in ranked(["a:c=1", "a:c=2"], pairings[:1])] == [1, 2], "a sweep"
     level = [pairing("a", "b", 0, p=1.0)]
     assert "None of the 2 learners is shown" in str(Ranking("regret", ranked("ab", level), level, []))
-    found = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=1", "b", 0, p=1.0), pairing("a:c=2", "b", 0, p=1.0)]
-    order = ranked(["a:c=1", "a:c=2", "b"], found)
-    assert str(Ranking("regret", order, found, [])).startswith("a:c=1 comes first of 3 learners")
-    found = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=3", "b", 0, p=1.0)]  # the winner met only its own settings
-    order = ranked(["a:c=1", "a:c=2", "a:c=3", "b"], found)
-    assert str(Ranking("regret", order, found, [])) == "a:c=3 and b share the first place among 2 learners."
+    pairings = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=1", "b", 0, p=1.0), pairing("a:c=2", "b", 0, p=1.0)]
+    order = ranked(["a:c=1", "a:c=2", "b"], pairings)
+    assert str(Ranking("regret", order, pairings, [])).startswith("a:c=1 comes first of 3 learners")
+    pairings = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=3", "b", 0, p=1.0)]  # the winner met only its own settings
+    order = ranked(["a:c=1", "a:c=2", "a:c=3", "b"], pairings)
+    assert str(Ranking("regret", order, pairings, [])) == "a:c=3 and b share the first place among 2 learners."
 
 
 @pytest.mark.parametrize(
@@ -195,8 +199,8 @@ def test_own_payoffs_are_compared_at_the_seeds_that_all_opponents_have(seeds, te
 
     rows = [*runs("ucb", "uniform", range(4)), *runs("exp3", "uniform", range(4))]
     table = pl.DataFrame([*rows, *runs("ucb", "hedge", range(4)), *runs("exp3", "hedge", seeds)])
-    found = pairwise(table, "payoff", learners=["ucb", "exp3"])
-    assert [(pairing.advantage.n, pairing.advantage.mean, pairing.winner) for pairing in found] == [
+    pairings = pairwise(table, "payoff", learners=["ucb", "exp3"])
+    assert [(pairing.advantage.n, pairing.advantage.mean, pairing.winner) for pairing in pairings] == [
         (n, 1.0, "ucb") for n in tested
     ]
 

@@ -21,8 +21,8 @@ def check(measured, p_for, p_against, **corrected):
 
 def verdict(id, variant, outcome, measured=7.0, reported=(), note="what decided"):
     text = f"The claim {id} is a sentence of the paper, which is long enough to be wrapped in a table."
-    found = check(measured, 0.0, 1.0)
-    return Verdict(id, variant, outcome, "pseudo_regret", text, note, [found], found, list(reported))
+    decisive = check(measured, 0.0, 1.0)
+    return Verdict(id, variant, outcome, "pseudo_regret", text, note, [decisive], decisive, list(reported))
 
 
 REGRET = replace(verdict("C2", "c=2", "holds", 8.0), metric="regret")

@@ -72,7 +72,7 @@ def read_ioh(folder):
     It takes the lines of an .info file in threes, splits fields at commas and at the first equals sign, and begins a
     run of a .dat file at each line whose first column has no digit; two columns are its two-column format.
     """
-    found = {}
+    runs = {}
     for path in folder.rglob("*.info"):
         lines = path.read_text().splitlines()
         assert len(lines) % 3 == 0
@@ -92,8 +92,8 @@ def read_ioh(folder):
                     assert row == ["function evaluation", "best-so-far f(x)"]  # by which the format is recognised
                     blocks.append([])
             assert [(int(evaluations), float(value)) for _, evaluations, value in listed] == [run[-1] for run in blocks]
-            found[header["algId"], header["funcName"], int(header["DIM"])] = blocks
-    return found
+            runs[header["algId"], header["funcName"], int(header["DIM"])] = blocks
+    return runs
 
 
 def test_the_files_for_iohanalyzer_read_back(tmp_path):
@@ -102,11 +102,11 @@ def test_the_files_for_iohanalyzer_read_back(tmp_path):
     paths = [path for spec in ("pdcoea:population=5,chi=0.1", "cga") for path in write_ioh(tmp_path, spec, runs)]
     assert sorted(paths) == sorted(path for path in tmp_path.rglob("*") if path.is_file())
     assert tmp_path / "pdcoea_population=5_chi=0.1" / "IOHprofiler_f1.info" in paths
-    found = read_ioh(tmp_path)
-    assert {algorithm for algorithm, _, _ in found} == {"pdcoea:population=5 chi=0.1", "cga"}
-    assert {name for _, name, _ in found} == {"diagonal:space=bits mask=no", "its odd"}
-    assert len(found) == 6
-    for (_, _, size), blocks in found.items():
+    contents = read_ioh(tmp_path)
+    assert {algorithm for algorithm, _, _ in contents} == {"pdcoea:population=5 chi=0.1", "cga"}
+    assert {name for _, name, _ in contents} == {"diagonal:space=bits mask=no", "its odd"}
+    assert len(contents) == 6
+    for (_, _, size), blocks in contents.items():
         [expected] = [times for problem, times in runs.items() if problem.size == size]
         # The time at which a run reaches the target 1, and the budget of those that do not.
         assert tuple(next((t for t, value in run if value >= 1), None) for run in blocks) == expected.times

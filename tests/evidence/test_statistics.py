@@ -118,11 +118,11 @@ class TestPairedDifference:
         b = dict(reversed(list(enumerate(SECOND))))
         assert paired_difference(a, b) == paired_difference(FIRST, SECOND, seeds=range(10))
         # the bootstrap sees the order of its samples, so it must come from the seeds
-        one, other = (
+        forward, backward = (
             paired_difference(dict(pairs), b, method="bootstrap", random=generator())
             for pairs in (a.items(), reversed(a.items()))
         )
-        assert one == other
+        assert forward == backward
 
     def test_the_bootstrap_gives_the_interval(self):
         result = paired_difference(FIRST, SECOND, seeds=range(10), method="bootstrap", random=generator(), level=0.9)
@@ -278,18 +278,18 @@ def test_other_bad_arguments_are_rejected(function, arguments, message):
 def test_lists_of_several_lengths_have_the_bands_of_each(count):
     random = np.random.default_rng(count)
     lists = [random.normal(size=random.integers(1, 5)).tolist() for _ in range(count)]
-    found = bands(polars.Series([*lists, []], dtype=polars.List(polars.Float64)))
-    for samples, row in zip(lists, found.rows(), strict=False):
+    table = bands(polars.Series([*lists, []], dtype=polars.List(polars.Float64)))
+    for samples, row in zip(lists, table.rows(), strict=False):
         band = Band.of(np.array([samples]))
         np.testing.assert_array_equal(row, [*np.ravel([band.mean, band.low, band.high, band.sd]), len(samples)])
-    np.testing.assert_array_equal(found.row(-1), [math.nan] * 4 + [0])
+    np.testing.assert_array_equal(table.row(-1), [math.nan] * 4 + [0])
 
 
 def test_many_rows_are_tested_as_each_of_them():
     values = np.array([FIRST, SECOND, [0.0] * 10, [2.0] * 10, [-1e-9] * 9 + [0.0]])
-    for row, found in zip(values, zero_tests(polars.Series(values.tolist())), strict=True):
+    for row, estimate in zip(values, zero_tests(polars.Series(values.tolist())), strict=True):
         expected = paired_difference(row, 0 * row, seeds=range(10))
-        assert replace(found, p=0) == replace(expected, p=0)
-        assert found.p == pytest.approx(expected.p, rel=1e-12)
+        assert replace(estimate, p=0) == replace(expected, p=0)
+        assert estimate.p == pytest.approx(expected.p, rel=1e-12)
     [single] = zero_tests(polars.Series([[3.0]]))
     assert math.isnan(single.p)
