@@ -108,8 +108,8 @@ def test_match_json(coebl):
         return json.loads(out)
 
     words = ["--game", "diagonal:2", "--column", "coebl:c=2.0"]
-    found = answer(*words, "--first-seed", "7", "--noise", "laplace")
-    assert {key: found[key] for key in ("game", "row", "column", "rounds", "seeds", "noise", "first_seed")} == {
+    result = answer(*words, "--first-seed", "7", "--noise", "laplace")
+    assert {key: result[key] for key in ("game", "row", "column", "rounds", "seeds", "noise", "first_seed")} == {
         "game": "diagonal:n=2",
         "row": "ucb",
         "column": "coebl:c=2",
@@ -118,10 +118,10 @@ def test_match_json(coebl):
         "noise": "laplace",
         "first_seed": 7,
     }
-    assert set(found["metrics"]["pseudo_regret"]) == {"mean", "low", "high", "sd"}
-    assert answer(*words, "--first-seed", "7", "--noise", "laplace") == found
+    assert set(result["metrics"]["pseudo_regret"]) == {"mean", "low", "high", "sd"}
+    assert answer(*words, "--first-seed", "7", "--noise", "laplace") == result
     for others in (["--noise", "laplace"], ["--first-seed", "7"]):
-        assert answer(*words, *others)["metrics"]["regret"]["mean"] != found["metrics"]["regret"]["mean"]
+        assert answer(*words, *others)["metrics"]["regret"]["mean"] != result["metrics"]["regret"]["mean"]
 
 
 def test_one_seed_has_no_interval(coebl):

@@ -32,9 +32,9 @@ def test_new_show_run_results(tmp_path, coebl):
     assert "on this machine" in shown.stdout
     assert ", about 0.3 MB on disk\n" in shown.stdout
     small_study(tmp_path, rounds=9, seeds=2)
-    one = coebl("study", "show", "study.toml").stdout
-    assert one.startswith("1 match in 1 cell, 18 rounds in all\n")
-    assert one.endswith(", less than 0.1 MB on disk\n")
+    summary = coebl("study", "show", "study.toml").stdout
+    assert summary.startswith("1 match in 1 cell, 18 rounds in all\n")
+    assert summary.endswith(", less than 0.1 MB on disk\n")
     listed = coebl("study", "show", "study.toml", "--cells").stdout
     assert listed.splitlines()[2:] == ["rps, exp3 v exp3, 9 rounds, seeds 0..1"]
     done = coebl("run", "mine.toml", "--out", "results", cwd=tmp_path)
@@ -78,9 +78,9 @@ def played(monkeypatch):
     return patched
 
 
-def middle(found):
+def middle(duration):
     """Return the middle of an estimate, from its two ends."""
-    return math.sqrt(found.low * found.high)
+    return math.sqrt(duration.low * duration.high)
 
 
 @pytest.mark.parametrize(("workers", "seconds"), [(1, 2 * 44 + 2 * 8), (2, (2 * 44 + 2 * 8) / 2)])
@@ -89,29 +89,29 @@ def test_an_estimate_adds_the_fixed_time_of_a_cell_and_the_time_of_its_rounds(mo
     monkeypatch.setattr("coebl.study.progress._BOX", math.inf)
     monkeypatch.setattr("coebl.study.progress.within", lambda _: nullcontext())
     played(4.0, lambda match, runs: 1.0 if match.row.name == "coebl" else 0.1)
-    found = estimate(parse_study(STUDY), workers)
-    assert middle(found) == pytest.approx(seconds)
-    assert found.high == pytest.approx(4 * found.low)  # by a factor of two, either way
-    assert found.source == "measured on short samples"
+    duration = estimate(parse_study(STUDY), workers)
+    assert middle(duration) == pytest.approx(seconds)
+    assert duration.high == pytest.approx(4 * duration.low)  # by a factor of two, either way
+    assert duration.source == "measured on short samples"
 
 
 def test_cells_that_are_not_measured_are_estimated_by_their_share_of_the_work(played):
     study = parse_study(STUDY)
     works = {(cell.game, cell.players[0]): work for cell, work in work_of(study.cells).items()}
     simulation = played(0.0, lambda match, runs: 10 * works[match.game.spec, match.row.name] / match.rounds)
-    found = estimate(study, 1)  # the first round takes longer than all samples may
+    duration = estimate(study, 1)  # the first round takes longer than all samples may
     assert len({str(match) for match, _, _ in simulation.calls}) == 1
     whole = 10 * sum(works.values())
-    assert found.low < whole < found.high
-    assert found.source == "in part measured, in part by the costs that the learners declare"
+    assert duration.low < whole < duration.high
+    assert duration.source == "in part measured, in part by the costs that the learners declare"
 
 
 def test_many_tiny_cells_take_as_long_as_they_take_to_store(played):
     study = parse_study(small_study(**SIZES | {"seeds": 1000}, seeds_per_cell=1))
     played()
     assert len(study.cells) == 4000
-    found = estimate(study, 2)
-    assert 20 < found.low == found.high < 30  # 6 ms each, in the parent
+    duration = estimate(study, 2)
+    assert 20 < duration.low == duration.high < 30  # 6 ms each, in the parent
 
 
 def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, played):
@@ -124,13 +124,14 @@ def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, pl
     monkeypatch.setattr("coebl.study.cell.parse_game", built.append)
     warm_up(study.cells)
     simulation = played(0.0, lambda match, runs: 1e-7 * runs * match.game.payoff.size)
-    found = estimate(study, 1)
+    duration = estimate(study, 1)
     assert built == []
     assert {match.game.shape for match, _, _ in simulation.calls} == {(64, 64), (64, 3)}
     assert max(runs for _, runs, _ in simulation.calls) <= 50
     assert simulation.now < 5  # seconds in all
-    assert found.low > 1000  # two learners, 50 runs, 1000 rounds, and at least 2.5 ms for a mutant of Diagonal, n = 8
-    assert found.high >= 16 * found.low * 0.99
+    # Two learners, 50 runs, 1000 rounds, and at least 2.5 ms for a mutant of Diagonal, n = 8.
+    assert duration.low > 1000
+    assert duration.high >= 16 * duration.low * 0.99
 
 
 def test_large_games_of_genomes_are_sampled():
@@ -146,8 +147,8 @@ LONG = small_study(**SIZES | {"rounds": 40_000})
 def test_a_round_is_never_estimated_as_free(played):
     """If the longer of two samples happened to be the quicker one, 5 minutes were estimated as 3 seconds."""
     played(3.0, lambda match, runs: 0.01)
-    found = estimate(parse_study(LONG), 1)
-    assert found.low <= 4 * 400 <= found.high
+    duration = estimate(parse_study(LONG), 1)
+    assert duration.low <= 4 * 400 <= duration.high
 
 
 def test_samples_end_when_their_time_is_over(played):
@@ -162,10 +163,10 @@ def test_the_source_of_an_estimate_without_measurements(monkeypatch):
 
     monkeypatch.setattr("coebl.study.progress.simulate", failing)
     study = parse_study(small_study(**SIZES | {"rounds": 4000}))
-    found = estimate(study, 1)
-    assert found.source == "by the costs that the learners declare, since nothing could be measured"
+    duration = estimate(study, 1)
+    assert duration.source == "by the costs that the learners declare, since nothing could be measured"
     whole = 1e-6 * sum(work_of(study.cells).values())
-    assert (found.low, found.high) == (pytest.approx(2 + whole / 10), pytest.approx(2 + whole * 10))
+    assert (duration.low, duration.high) == (pytest.approx(2 + whole / 10), pytest.approx(2 + whole * 10))
 
 
 def test_a_single_long_cell_is_not_divided_among_the_workers(played):

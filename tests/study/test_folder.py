@@ -130,23 +130,23 @@ NUMPY_FILES = {"np.load", "np.save", "numpy.load", "numpy.save"}
 
 def unsafe_calls(path: Path) -> list[str]:
     """Return imports of pickle and similar modules, calls of eval and exec, and of numpy.load with pickles."""
-    found = []
+    calls = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-            found += [name for name in names if name.partition(".")[0] in MODULES]
+            calls += [name for name in names if name.partition(".")[0] in MODULES]
         elif isinstance(node, ast.Call):
             name, options = ast.unparse(node.func), [ast.unparse(keyword) for keyword in node.keywords]
             if name in CALLS or (name in NUMPY_FILES and "allow_pickle=False" not in options):
-                found.append(name)
-    return found
+                calls.append(name)
+    return calls
 
 
 def test_nothing_unpickles_or_evaluates():
-    found = {str(path.relative_to(ROOT)): unsafe_calls(path) for path in ROOT.rglob("*.py")}
-    assert found.pop("testing/learner_kit.py") == ["pickle"]  # for a learner that it has just created
-    assert found.pop("kernels/cache.py") == ["pickle"]  # in private folders only: tests/solver/test_compiling.py
-    assert {path: names for path, names in found.items() if names} == {}
+    by_path = {str(path.relative_to(ROOT)): unsafe_calls(path) for path in ROOT.rglob("*.py")}
+    assert by_path.pop("testing/learner_kit.py") == ["pickle"]  # for a learner that it has just created
+    assert by_path.pop("kernels/cache.py") == ["pickle"]  # in private folders only: tests/solver/test_compiling.py
+    assert {path: names for path, names in by_path.items() if names} == {}
 
 
 CODES = ["import pickle", "from marshal import loads", "import shelve as s", "def f():\n    from pickle import loads"]

@@ -181,8 +181,8 @@ def test_learners_are_compared_in_the_same_seat_with_the_same_opponents(folder):
         gains = []
         for seat in range(3):
             for others in itertools.product(("exp3", "hedge"), repeat=2):
-                one, two = ((*others[:seat], spec, *others[seat:]) for spec in ("exp3", "hedge"))
-                gains.append(table[one, seed][seat] - table[two, seed][seat])
+                first, second = ((*others[:seat], spec, *others[seat:]) for spec in ("exp3", "hedge"))
+                gains.append(table[first, seed][seat] - table[second, seed][seat])
         differences.append(np.mean(gains))
     assert contest.way == "common opponents"
     assert contest.opponents == ("exp3 v exp3", "exp3 v hedge", "hedge v exp3", "hedge v hedge")

@@ -76,10 +76,11 @@ def test_only_new_runs_are_made_and_the_numbers_are_those_of_a_fresh_run(tmp_pat
     fresh, summary = Results(tmp_path / "fresh"), Results(tmp_path / "grown")
     for game, row, column in fresh.matches():
         for metric in fresh.metrics:
-            wanted, found = runs_of(fresh, game, row, column, metric), runs_of(summary, game, row, column, metric)
-            kept = [seed in wanted.seeds for seed in found.seeds]
-            assert found.seeds[kept].tolist() == wanted.seeds.tolist()
-            assert found.values[:, kept].tobytes() == wanted.values.tobytes()
+            fresh_runs = runs_of(fresh, game, row, column, metric)
+            grown_runs = runs_of(summary, game, row, column, metric)
+            kept = [seed in fresh_runs.seeds for seed in grown_runs.seeds]
+            assert grown_runs.seeds[kept].tolist() == fresh_runs.seeds.tolist()
+            assert grown_runs.values[:, kept].tobytes() == fresh_runs.values.tobytes()
 
 
 def test_an_interrupted_study_may_grow_and_shrink_back(tmp_path):

@@ -115,11 +115,13 @@ def test_nothing_is_run_twice_and_another_condition_needs_another_folder(tmp_pat
 
 
 def test_a_study_of_searches(searches):
-    found = read_runtimes(searches.last())
-    assert len(found) == 2 * 3 * 2
+    runtimes = read_runtimes(searches.last())
+    assert len(runtimes) == 2 * 3 * 2
     spec = "pdcoea:population=10,chi=0.4"
     result = simulate("diagonal:n=6,space=bits", spec, spec, rounds=3000, seeds=3, noise="none", until="optimum")
-    assert found["diagonal:n=6,space=bits", (spec, spec), "none", 3000] == Runtimes(tuple(result.hitting_times), 3000)
+    assert runtimes["diagonal:n=6,space=bits", (spec, spec), "none", 3000] == Runtimes(
+        tuple(result.hitting_times), 3000
+    )
     assert searches.last()["exploitability"].is_not_null().all()
 
 

@@ -271,8 +271,8 @@ def test_a_folder_that_mixes_cpus_or_versions_has_a_notice(tmp_path, monkeypatch
     assert results.notices() == []
     monkeypatch.setattr(record_module, "versions", lambda *_: here | version)
     results.store.save(CELLS[1], ran(CELLS[1]))
-    [found] = results.notices()
-    assert notice in found
+    [message] = results.notices()
+    assert notice in message
 
 
 def test_damage_is_rejected_and_left_to_the_next_run(results):

@@ -70,10 +70,10 @@ def test_any_recorded_round(results, folder):
     rows = json.loads(results("--json", "--round", "10"))
     assert {row["round"] for row in rows} == {10}
     expected = runs_of(Results(folder), "bigger-number:n=10", "exp3", "exp3", "regret").values[0].mean()
-    [found] = [
+    [mean] = [
         r["mean"] for r in rows if (r["game"], r["column"], r["metric"]) == ("bigger-number:n=10", "exp3", "regret")
     ]
-    assert found == pytest.approx(expected, rel=1e-12)
+    assert mean == pytest.approx(expected, rel=1e-12)
     assert "round 11 was not recorded in any of these cells. The nearest is 10." in results("--round", "11")
 
 

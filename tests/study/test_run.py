@@ -27,7 +27,7 @@ def test_any_number_of_workers_gives_the_same_bits(here, workers, undisturbed, c
 
 def children_of(session):
     """The processes of a session, by /proc."""
-    found = []
+    children = []
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
@@ -36,8 +36,8 @@ def children_of(session):
             except OSError:
                 continue
             if int(fields[3]) == session and fields[0] != "Z":
-                found.append(int(entry))
-    return found
+                children.append(int(entry))
+    return children
 
 
 @pytest.mark.parametrize("times", [3, pytest.param(20, marks=pytest.mark.slow)])

@@ -441,9 +441,9 @@ def test_two_custom_learners_with_one_spec_are_rejected():
     ],
 )
 def test_a_mistake_names_the_argument_and_its_place(arguments, place, message):
-    mistake, found = mistake_in(arguments)
+    mistake, actual_place = mistake_in(arguments)
     assert mistake.startswith(message)
-    assert found == place
+    assert actual_place == place
 
 
 @pytest.mark.parametrize(
