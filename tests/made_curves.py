@@ -31,17 +31,17 @@ class MadeCurves:
         frames = []
         for metric in metrics:
             try:
-                found = self.runs(game, *players, metric)
+                runs = self.runs(game, *players, metric)
             except KeyError:
                 continue
             keys = {
                 "game": game,
-                "rounds": found.horizon,
-                "noise": found.noise,
-                "seed": np.repeat(found.seeds, len(found.rounds)),
-                "round": np.tile(found.rounds, len(found.seeds)),
+                "rounds": runs.horizon,
+                "noise": runs.noise,
+                "seed": np.repeat(runs.seeds, len(runs.rounds)),
+                "round": np.tile(runs.rounds, len(runs.seeds)),
             }
-            frame = pl.DataFrame({**keys, metric: np.asarray(found.values, float).T.ravel()})
+            frame = pl.DataFrame({**keys, metric: np.asarray(runs.values, float).T.ravel()})
             frames.append(frame.with_columns(players=pl.lit(players)))
         if not frames:
             raise InputError("it is not there.")

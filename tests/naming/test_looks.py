@@ -18,12 +18,12 @@ OWN = [f"mine{number}.py:Mine" for number in range(3 * len(PALETTE))]
 
 
 def test_a_learner_has_the_slot_that_its_class_declares():
-    found = looks(["exp3-ix", "ucb", "mine.py:Mine", "coebl"])
+    by_spec = looks(["exp3-ix", "ucb", "mine.py:Mine", "coebl"])
     for name in ("coebl", "ucb", "exp3-ix"):
         colour, dashes = PALETTE[LEARNERS[name].factory.colour]
-        assert found[name][:2] == (colour, dashes)
-    assert found["mine.py:Mine"][:2] == PALETTE[FIRST_FREE]
-    assert list(found) == ["coebl", "ucb", "exp3-ix", "mine.py:Mine"], "in the order of the slots"
+        assert by_spec[name][:2] == (colour, dashes)
+    assert by_spec["mine.py:Mine"][:2] == PALETTE[FIRST_FREE]
+    assert list(by_spec) == ["coebl", "ucb", "exp3-ix", "mine.py:Mine"], "in the order of the slots"
 
 
 def test_new_learners_are_last_in_the_registry():
@@ -54,18 +54,18 @@ def test_a_slot_that_is_taken_is_not_free(monkeypatch):
 
 
 def test_with_more_learners_than_colours_only_some_are_coloured():
-    found = looks([*LEARNERS.names, "mine.py:Mine"])
-    coloured = {spec for spec, look in found.items() if look.colour != GREY}
+    by_spec = looks([*LEARNERS.names, "mine.py:Mine"])
+    coloured = {spec for spec, look in by_spec.items() if look.colour != GREY}
     named = {spec: LEARNERS[spec].factory.colour for spec in LEARNERS.names}
     assert coloured == {spec for spec, slot in named.items() if slot in range(len(PALETTE))} | {"mine.py:Mine"}
     chosen = ["ots-rm", "gp-mw"]
-    found = looks(LEARNERS.names, plainest=chosen)
-    assert [found[spec] for spec in chosen] == [looks([spec])[spec] for spec in chosen]
+    by_spec = looks(LEARNERS.names, plainest=chosen)
+    assert [by_spec[spec] for spec in chosen] == [looks([spec])[spec] for spec in chosen]
 
 
 def test_there_may_be_more_learners_than_slots():
-    found = looks([*OWN, "coebl", "ucb", "exp3", "exp3-ix"])
-    assert len({look[:2] for look in found.values()}) == len(found)
+    by_spec = looks([*OWN, "coebl", "ucb", "exp3", "exp3-ix"])
+    assert len({look[:2] for look in by_spec.values()}) == len(by_spec)
 
 
 @pytest.mark.parametrize("base", ["exp3", "exp3-ix"])
@@ -80,11 +80,11 @@ def test_variants_share_a_colour_and_not_a_symbol(base):
 
 def test_settings_have_symbols_and_the_look_of_the_learner():
     specs = [f"coebl:c={c}" for c in (10, 0, 2, 9)]
-    found = looks([*specs, "coebl"], plainest=["coebl:c=2"])
-    assert list(found) == ["coebl:c=0", "coebl:c=2", "coebl", "coebl:c=9", "coebl:c=10"]
-    assert {look[:2] for look in found.values()} == {PALETTE[0]}
-    assert len({look.symbol for look in found.values()}) == 5
-    assert found["coebl:c=2"].symbol == ""
+    by_spec = looks([*specs, "coebl"], plainest=["coebl:c=2"])
+    assert list(by_spec) == ["coebl:c=0", "coebl:c=2", "coebl", "coebl:c=9", "coebl:c=10"]
+    assert {look[:2] for look in by_spec.values()} == {PALETTE[0]}
+    assert len({look.symbol for look in by_spec.values()}) == 5
+    assert by_spec["coebl:c=2"].symbol == ""
 
 
 # Machado, Oliveira and Fernandes (2009), for linear RGB: what remains of colours without one of the three cones.
@@ -104,7 +104,7 @@ VISION = {
 
 def in_lab(colour, vision):
     """Return a colour in CIELAB, where a distance of about 2 can just be seen."""
-    channels = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    channels = np.array([int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)])
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     to_xyz = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]])
     xyz = to_xyz @ np.clip(vision @ linear, 0, 1) / [0.9505, 1, 1.089]
@@ -115,21 +115,21 @@ def in_lab(colour, vision):
 @pytest.mark.parametrize("vision", VISION)
 def test_the_palette_is_distinguishable_with_any_colour_vision(vision):
     seen = [in_lab(colour, VISION[vision]) for colour, _ in PALETTE]
-    least = min(np.linalg.norm(one - other) for one, other in combinations(seen, 2))
+    least = min(np.linalg.norm(first - second) for first, second in combinations(seen, 2))
     assert least > 15
     style = (files("coebl.report") / "assets" / "page.css").read_text()
     columns, rows = (re.findall(rf"--{who}-wins: (#\w+);", style) for who in ("column", "row"))  # light, dark, paper
     pairs = [*zip(columns, rows, strict=True), (FOR, AGAINST), *pairwise(AREA_COLOURS)]
     for pair in pairs:
-        one, other = (in_lab(colour, VISION[vision]) for colour in pair)
-        assert np.linalg.norm(one - other) > 12, pair
+        first, second = (in_lab(colour, VISION[vision]) for colour in pair)
+        assert np.linalg.norm(first - second) > 12, pair
 
 
 def test_dashes_and_colours_of_the_palette_all_differ():
     assert len({colour for colour, _ in PALETTE}) == len({dashes for _, dashes in PALETTE}) == len(PALETTE)
     for colour, dashes in PALETTE:
         assert len(dashes) % 2 == 0
-        channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
         assert colorsys.rgb_to_hls(*channels)[1] < 0.7, "it can be seen on white"
 
 

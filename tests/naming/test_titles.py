@@ -104,5 +104,5 @@ def test_a_custom_entry_has_its_title(monkeypatch):
     ids=["the default is a member", "one setting is no sweep", "of two, the longer", "strings are no numbers"],
 )
 def test_sweeps(specs, parameter, values):
-    found = [(sweep.parameter, list(sweep.values.values())) for sweep in find_sweeps(specs)]
-    assert found == ([(parameter, values)] if values else [])
+    sweeps = [(sweep.parameter, list(sweep.values.values())) for sweep in find_sweeps(specs)]
+    assert sweeps == ([(parameter, values)] if values else [])

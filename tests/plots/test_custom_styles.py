@@ -70,9 +70,9 @@ def test_learners_and_metrics_have_the_titles_that_cells_store():
         "yours.py:Yours",
         "UCB",
     ]
-    found = naming.looks(titles, known=known)
-    assert found["mine.py:Mine"].colour == found["mine.py:Mine:c=2"].colour == PALETTE[6][0]
-    assert found["yours.py:Yours"].colour == PALETTE[FIRST_FREE][0]
+    by_spec = naming.looks(titles, known=known)
+    assert by_spec["mine.py:Mine"].colour == by_spec["mine.py:Mine:c=2"].colour == PALETTE[6][0]
+    assert by_spec["yours.py:Yours"].colour == PALETTE[FIRST_FREE][0]
     words = naming.metric_words("surprise", known)
     assert (words.title, words.formula, words.cumulative) == ("Surprise", "$s$", True)
 

@@ -31,11 +31,11 @@ def test_the_marks_of_a_triangle_are_the_policy_the_average_and_the_equilibrium_
     for place, stop in enumerate([5, 20, 60]):
         for seat, star in enumerate((SHIFTED.solution.row, SHIFTED.solution.column)):
             played = triangle.kept["policies"][seat][:stop, 1]
-            found = marks(figure.axes[3 * seat + place])
-            assert found["policy of the round"][0] == pytest.approx(corners_by_hand(played[-1]))
-            assert found["average so far"][0] == pytest.approx(corners_by_hand(played.mean(axis=0)))
-            assert found["equilibrium"][0] == pytest.approx(corners_by_hand(star))
-            assert found["trail"][-1] == pytest.approx(corners_by_hand(played[-1]))
+            points = marks(figure.axes[3 * seat + place])
+            assert points["policy of the round"][0] == pytest.approx(corners_by_hand(played[-1]))
+            assert points["average so far"][0] == pytest.approx(corners_by_hand(played.mean(axis=0)))
+            assert points["equilibrium"][0] == pytest.approx(corners_by_hand(star))
+            assert points["trail"][-1] == pytest.approx(corners_by_hand(played[-1]))
     figure.canvas.draw()  # any characters in names can be drawn
 
 
@@ -68,10 +68,10 @@ def test_other_games_have_areas_and_many_actions_share_the_last():
     assert row.share(paths.policies[0]).sum(axis=1) == pytest.approx(1)
     figure = plot_simplex(result)
     bars = figure.axes[3].patches  # of the column player: the average, then the equilibrium, action by action
-    found = [bar.get_height() for bar in bars]
+    heights = [bar.get_height() for bar in bars]
     star = result.match.game.solution.column
-    assert found[1::2] == pytest.approx(star)
-    assert found[::2] == pytest.approx(result.kept["policies"][1][:, 0].mean(axis=0))
+    assert heights[1::2] == pytest.approx(star)
+    assert heights[::2] == pytest.approx(result.kept["policies"][1][:, 0].mean(axis=0))
 
 
 def test_an_equilibrium_that_is_not_unique_is_labelled_as_such():

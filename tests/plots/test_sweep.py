@@ -41,9 +41,9 @@ def panels(figure):
 def test_every_sweep_has_a_panel_per_game_and_a_line_per_opponent():
     matches = [(game, spec, column) for game in (GAME, "rps") for spec in RATES.values() for column in (spec, "exp3")]
     figure = plots.plot_sweeps(Made(*matches), "exploitability", matches)
-    found = panels(figure)
-    assert list(found) == ["Diagonal, n = 2, COEBL", "Rock-paper-scissors, COEBL"]
-    for ax in found.values():
+    by_title = panels(figure)
+    assert list(by_title) == ["Diagonal, n = 2, COEBL", "Rock-paper-scissors, COEBL"]
+    for ax in by_title.values():
         assert ax.get_legend_handles_labels()[1] == ["self-play", "against Exp3"]
         assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "0.5", "2", "8\ndefault"]
         assert "best self-play: c = " in ax.get_title()

@@ -166,13 +166,13 @@ class MadeUp:
     def _frame(self, match, metrics, points):
         alike = {}  # columns of metrics with the same seeds and rounds
         for metric in metrics:
-            if found := self.runs(*match, metric):
-                count = len(found.rounds)
+            if runs := self.runs(*match, metric):
+                count = len(runs.rounds)
                 kept = np.unique(np.linspace(0, count - 1, min(count, points or count)).round().astype(int))
-                rounds, seeds = found.rounds[kept], found.seeds
+                rounds, seeds = runs.rounds[kept], runs.seeds
                 columns = {"seed": np.repeat(seeds, len(rounds)), "round": np.tile(rounds, len(seeds))}
                 columns = alike.setdefault((rounds.tobytes(), seeds.tobytes()), columns)
-                columns[metric] = found.values[kept].T.ravel()
+                columns[metric] = runs.values[kept].T.ravel()
         game, *players = match
         labels = {"game": game, "players": players, "noise": "gaussian", "rounds": int(self._rounds[-1])}
         parts = [pl.DataFrame(columns) for columns in alike.values()]
@@ -250,9 +250,9 @@ class Page:
         return self.find(selector).text.replace("\u00a0", " ")
 
     def click(self, selector):
-        found = self.find(selector)
-        self.script("arguments[0].scrollIntoView({block: 'center'})", found)
-        found.click()
+        element = self.find(selector)
+        self.script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
 
     def choose(self, selector, text):
         """Choose an option by its text, with plain spaces."""
@@ -260,7 +260,9 @@ class Page:
 
         select = Select(self.find(selector))
         [value] = [
-            one.get_attribute("value") for one in select.options if one.text.replace("\u00a0", " ").strip() == text
+            option.get_attribute("value")
+            for option in select.options
+            if option.text.replace("\u00a0", " ").strip() == text
         ]
         select.select_by_value(value)
 
@@ -286,13 +288,13 @@ class Page:
     def traces(self, figure="growth", kind="line"):
         """The lines of a figure, or its reference line: name to rounds and means."""
         titles = {learner["title"] for learner in self.data["learners"]}
-        found = {}
+        traces = {}
         for row in self.rows(figure, "curves"):
             if (row["learner"] in titles) == (kind == "line"):
-                rounds, means = found.setdefault(row["learner"], ([], []))
+                rounds, means = traces.setdefault(row["learner"], ([], []))
                 rounds.append(row["round"])
                 means.append(row["mean"])
-        return found
+        return traces
 
     def axis(self, figure, channel):
         """The kind and the domain of a scale of a chart."""
@@ -343,11 +345,11 @@ def name_of(spec):
 
 def check_lines(page, source, figure, game, pairs, metric):
     """Check that the figure shows these matches, with the right means at every round."""
-    found = page.traces(figure)
-    assert set(found) == {name_of(row) for row, _ in pairs}
+    traces = page.traces(figure)
+    assert set(traces) == {name_of(row) for row, _ in pairs}
     for row, column in pairs:
         runs = source.runs(game, row, column, metric)
-        rounds, means = found[name_of(row)]
+        rounds, means = traces[name_of(row)]
         assert rounds == runs.rounds.tolist()
         assert means == pytest.approx(runs.values.mean(axis=1).tolist(), rel=1e-4)
 

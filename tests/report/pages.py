@@ -21,25 +21,25 @@ def page_text(folder, source=None, **options) -> str:
 
 
 def embedded(text: str, name: str):
-    [found] = re.findall(rf'<script type="application/json" id="{name}">(.*?)</script>', text, re.DOTALL)
-    return json.loads(found)
+    [content] = re.findall(rf'<script type="application/json" id="{name}">(.*?)</script>', text, re.DOTALL)
+    return json.loads(content)
 
 
 def curves(text: str) -> dict[tuple[str, str, str, str], tuple]:
     """Every curve of a page by game, row, column and metric: rounds, means, half widths, seeds."""
     data = embedded(text, "data")
-    found = {}
+    by_match = {}
     for place, game in enumerate(data["games"]):
         for match in embedded(text, f"game-{place}"):
             players = [data["learners"][match[seat]]["spec"] for seat in ("row", "column")]
             for metric, curve in match["curves"].items():
-                found[game["name"], *players, metric] = (
+                by_match[game["name"], *players, metric] = (
                     data["rounds"][curve["grid"]],
                     curve["means"],
                     curve["halves"],
                     curve["seeds"],
                 )
-    return found
+    return by_match
 
 
 class Elements(html.parser.HTMLParser):

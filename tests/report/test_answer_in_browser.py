@@ -179,7 +179,7 @@ def test_the_address_stores_the_choices_and_can_be_copied(answer, driver):
     assert answer.axis("growth", "y")[0] == "log"
     assert answer.find(".claim-button[data-claim='C2']").get_attribute("aria-expanded") == "true"
     pressed = answer.all("#presets button[aria-pressed='true']")
-    assert [one.text for one in pressed] == ["plain"]
+    assert [button.text for button in pressed] == ["plain"]
     answer.click("nav a[href='#settings']")
     answer.wait("return location.hash.includes('game=diagonal')")
     answer.script("window.copied = []; navigator.clipboard.writeText = async (text) => { copied.push(text); };")
@@ -211,10 +211,10 @@ def test_the_slider_and_the_switches(answer, source):
     }
     answer.find("#rate").send_keys(Keys.ARROW_LEFT)
     assert answer.text("#rate-title") == "COEBL, c = 2 (available: c = 2, 8)"
-    found = shown()
-    assert found["Exp3"] is None
+    means = shown()
+    assert means["Exp3"] is None
     end = source.runs("diagonal:n=2", "ucb", "coebl:c=2", "pseudo_regret").values[-1]
-    assert found["UCB"] == pytest.approx(end.mean(), rel=1e-4)
+    assert means["UCB"] == pytest.approx(end.mean(), rel=1e-4)
     assert any("not run against it, only against COEBL" in text for text in answer.strings("duels"))
     boxes = answer.all("#switches input")
     assert [box.is_selected() for box in boxes] == [True], "the switch follows the slider"

@@ -46,7 +46,7 @@ def test_a_number_without_an_interval_is_in_math_mode():
 
 def test_an_interval_may_have_no_upper_end():
     """The bootstrap interval of an expected running time, if few runs hit."""
-    found = row("ucb", "exp3", 2700.0, 0.0, metric="hitting_time") | {"low": 270.0, "high": math.inf, "n": 1}
-    text = latex_tables([found])
+    entry = row("ucb", "exp3", 2700.0, 0.0, metric="hitting_time") | {"low": 270.0, "high": math.inf, "n": 1}
+    text = latex_tables([entry])
     assert r"$2700 \pm \infty$" in text
     assert "interval, 1 seed. Bold" in text

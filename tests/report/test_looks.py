@@ -49,7 +49,7 @@ def test_links_are_in_the_order_of_the_sections(driver, tmp_path, source, small)
     plain = make_page(source, tmp_path / "page.html", title="Plain")
     for path in (small, plain):
         page = Page(driver, path)
-        links = [one.get_attribute("href").partition("#")[2] for one in page.all("nav a")]
+        links = [link.get_attribute("href").partition("#")[2] for link in page.all("nav a")]
         places = page.script("return arguments[0].map(id => document.getElementById(id).offsetTop)", links)
         assert places == sorted(places)
         assert page.find("#every-game").is_displayed()
@@ -64,8 +64,8 @@ def test_checks_name_learners_and_games_as_the_charts_do(tmp_path):
     assert "UCB in self-play on Diagonal, n = 2, round 5: the mean −1,205" in text
     assert "For n ≥ 4 it wins." in text
     assert "the mean is −3" in text
-    [found] = embedded(text, "data")["verdicts"][0]["checks"]
-    assert found["subject"] == subject, "the download has the spec"
+    [entry] = embedded(text, "data")["verdicts"][0]["checks"]
+    assert entry["subject"] == subject, "the download has the spec"
 
 
 def run_study(text, folder):
@@ -78,13 +78,13 @@ def test_the_page_ranks_as_the_terminal_does(tmp_path):
     text = make_page(results, tmp_path / "page.html", title="Small").read_text(encoding="utf-8")
     ranking = rank(results)
     rows = [
-        f"<td>{one.rank}</td><td>{{}}</td><td>{one.won}</td><td>{one.undecided}</td><td>{one.lost}</td>"
-        for one in ranking.learners
+        f"<td>{entry.rank}</td><td>{{}}</td><td>{entry.won}</td><td>{entry.undecided}</td><td>{entry.lost}</td>"
+        for entry in ranking.learners
     ]
     titles = {learner["spec"]: learner["title"] for learner in embedded(text, "data")["learners"]}
     assert len(rows) == 3
-    for row, one in zip(rows, ranking.learners, strict=True):
-        assert row.format(titles[one.learner]) in text
+    for row, entry in zip(rows, ranking.learners, strict=True):
+        assert row.format(titles[entry.learner]) in text
     check_winners(text, ranking.pairings)
     family = "the pairings of a game"
     text = make_page(results, tmp_path / "page.html", title="Small", family=family).read_text(encoding="utf-8")
@@ -95,15 +95,15 @@ def check_winners(text, pairings):
     """Check that the page names the winners of these pairings, and no others."""
     data = embedded(text, "data")
     specs = [learner["spec"] for learner in data["learners"]]
-    tested = {(one.game, frozenset((one.first, one.second))): one.winner for one in pairings}
-    found = {}
+    tested = {(pairing.game, frozenset((pairing.first, pairing.second))): pairing.winner for pairing in pairings}
+    winners = {}
     for place, game in enumerate(data["games"]):
         for match in embedded(text, f"game-{place}"):
             pair = frozenset((specs[match["row"]], specs[match["column"]]))
             if match["decided"] != "untested":
                 winner = specs[match["winner"]] if match["decided"] == "after" else ""
-                assert found.setdefault((game["spec"], pair), winner) == winner, "the same in both seats"
-    assert found == tested
+                assert winners.setdefault((game["spec"], pair), winner) == winner, "the same in both seats"
+    assert winners == tested
 
 
 def test_a_page_warns_if_not_all_learners_met(tmp_path):

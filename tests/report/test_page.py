@@ -20,10 +20,10 @@ from report.pages import MATCHES, Elements, curves, embedded, page_text
 def test_the_numbers_are_the_means_and_student_intervals(tmp_path):
     """Long curves are thinned, and keep both ends."""
     source = MadeUp(MATCHES, seeds=7, recorded=300)
-    found = curves(page_text(tmp_path, source))
-    assert set(found) == {(*match, metric) for match in MATCHES for metric in NAMES}
+    by_match = curves(page_text(tmp_path, source))
+    assert set(by_match) == {(*match, metric) for match in MATCHES for metric in NAMES}
     factor = student.ppf(0.975, 6) / math.sqrt(7)
-    for key, (rounds, means, halves, seeds) in found.items():
+    for key, (rounds, means, halves, seeds) in by_match.items():
         runs = source.runs(*key)
         samples_at = dict(zip(runs.rounds.tolist(), runs.values.tolist(), strict=True))
         assert (len(rounds), rounds[0], rounds[-1], max(np.diff(rounds)) <= 70) == (50, 10, 3000, True)
@@ -94,8 +94,8 @@ def test_the_caller_chooses_the_first_metrics(tmp_path):
 def test_learners_that_see_more_than_bandits_are_marked(tmp_path):
     source = MadeUp([("rps", spec, "best-response") for spec in ("ucb", "coebl", "nash", "mine.py:Mine")])
     source.learner_info["mine.py:Mine"] = LearnerWords(title="My learner", kind="oracle", colour=7, parameters={})
-    learners = {one["spec"]: one for one in embedded(page_text(tmp_path, source), "data")["learners"]}
-    assert {spec: one["sees"].split(",")[0] for spec, one in learners.items()} == {
+    learners = {learner["spec"]: learner for learner in embedded(page_text(tmp_path, source), "data")["learners"]}
+    assert {spec: learner["sees"].split(",")[0] for spec, learner in learners.items()} == {
         "best-response": "oracle",
         "ucb": "",
         "coebl": "",

@@ -155,8 +155,8 @@ def test_a_claim_shows_the_decisive_check_and_other_metrics(tmp_path):
     assert "Decided bypseudo-regret" in seen
     assert "on regret: undecided, −14 [−31, 3]" in seen
     assert "on TV distance: not testable " in seen
-    [found] = embedded(text, "data")["verdicts"]
-    assert found["checks"] == [
+    [entry] = embedded(text, "data")["verdicts"]
+    assert entry["checks"] == [
         {
             "subject": "ucb v coebl on rps",
             "match": ["rps", "ucb", "coebl"],
@@ -173,7 +173,7 @@ def test_a_claim_shows_the_decisive_check_and_other_metrics(tmp_path):
             "before": "",
         }
     ]
-    assert found["reported"][1] == dict.fromkeys(("measured", "low", "high")) | {
+    assert entry["reported"][1] == dict.fromkeys(("measured", "low", "high")) | {
         "metric": "tv",
         "verdict": "not testable",
     }

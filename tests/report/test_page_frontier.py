@@ -33,8 +33,8 @@ def without(lacks):
 )
 def test_a_section_is_shown_if_it_has_content(tmp_path, lacks, sections):
     text = page_text(tmp_path, without(lacks))
-    assert [one for one in ("figures", "table", "frontier") if f'<section id="{one}"' in text] == sections
-    assert [one for one in ("figures", "table", "frontier") if f'href="#{one}"' in text] == sections
+    assert [section for section in ("figures", "table", "frontier") if f'<section id="{section}"' in text] == sections
+    assert [section for section in ("figures", "table", "frontier") if f'href="#{section}"' in text] == sections
     needed = "There is no chart of c. It needs three or more values on one game"
     assert (needed in text, "<code>coebl plot DIR --sweep</code>" in text) == ("frontier" not in sections,) * 2
 

@@ -57,11 +57,11 @@ def test_bands_and_the_list_of_lines_have_the_intervals(page, source):
     rows = [row for row in page.rows("growth", "curves") if row["learner"] == "UCB"]
     values = source.runs("rps", "ucb", "ucb", "absolute_pseudo_regret").values
     intervals = [mean_interval(samples) for samples in values]
-    tolerance = [0.01 * (one.high - one.low) for one in intervals]
-    for row, one, within in zip(rows, intervals, tolerance, strict=True):
-        assert row["high"] == pytest.approx(one.high, abs=within)
-        assert row["low"] == pytest.approx(max(0, one.low), abs=within), "no run is below 0"
-    assert any(one.low < 0 for one in intervals)
+    tolerance = [0.01 * (interval.high - interval.low) for interval in intervals]
+    for row, interval, within in zip(rows, intervals, tolerance, strict=True):
+        assert row["high"] == pytest.approx(interval.high, abs=within)
+        assert row["low"] == pytest.approx(max(0, interval.low), abs=within), "no run is below 0"
+    assert any(interval.low < 0 for interval in intervals)
     assert "No run is below 0, so bands are cut off there." in page.text("#growth-caption")
     row = page.box("ucb").find_element("xpath", "ancestor::tr")
     for place, metric in enumerate(("absolute_pseudo_regret", "tv")):
@@ -215,9 +215,9 @@ def test_zoom_and_reset(page):
 def test_values_are_read_below_the_chart_by_pointer_and_keys(page, source):
     from selenium.webdriver.common.keys import Keys
 
-    def check(text, at):
+    def check(text, round_number):
         runs = source.runs("rps", "ucb", "ucb", "absolute_pseudo_regret")
-        interval = mean_interval(runs.values[runs.rounds.tolist().index(at)])
+        interval = mean_interval(runs.values[runs.rounds.tolist().index(round_number)])
         [value] = re.findall(r"UCB ([^·]*)", text.replace("−", "-"))
         mean, low, high = (float(number) for number in re.findall(r"-?[\d.]+", value))
         tolerance = 0.03 * (interval.high - interval.low)
@@ -229,9 +229,9 @@ def test_values_are_read_below_the_chart_by_pointer_and_keys(page, source):
     action.perform()
     page.wait("return document.getElementById('growth-readout').textContent.startsWith('Round')")
     text = page.text("#growth-readout")
-    at = int(re.match(r"Round (\d+):", text)[1])
-    assert 140 <= at <= 160
-    check(text, at)
+    round_number = int(re.match(r"Round (\d+):", text)[1])
+    assert 140 <= round_number <= 160
+    check(text, round_number)
     page.find("#growth-chart").send_keys(Keys.END)
     check(page.text("#growth-readout"), 300)
     page.find("#growth-chart").send_keys(Keys.ARROW_LEFT)

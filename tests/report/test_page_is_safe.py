@@ -44,14 +44,14 @@ def test_hostile_strings_stay_text(tmp_path):
     )
     assert text in embedded(hostile, "data")["name"]
     assert (text, text, text, text) in curves(hostile)
-    found = Elements(hostile)
+    elements = Elements(hostile)
     kinds = {tag for tag, _ in Elements(clean).elements}
     verdict_kinds = {"i", "details", "summary", "h4", "table", "tr", "td", "th", "svg", "path", "b", "thead", "tbody"}
-    assert {tag for tag, _ in found.elements} <= kinds | verdict_kinds | {"pre", "code", "h3", "small"}
-    assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
-    scripts = [attributes for tag, attributes in found.elements if tag == "script"]
+    assert {tag for tag, _ in elements.elements} <= kinds | verdict_kinds | {"pre", "code", "h3", "small"}
+    assert not [name for _, attributes in elements.elements for name in attributes if name.startswith("on")]
+    scripts = [attributes for tag, attributes in elements.elements if tag == "script"]
     assert len(scripts) == 3 + 1 + len(embedded(hostile, "data")["games"])  # theme, library, ours; data, games
-    joined = "".join(found.strings)
+    joined = "".join(elements.strings)
     assert joined.count(text) >= 10, "it is shown unchanged"
     for name in ("data", "game-0", "game-1"):
         start = hostile.index(f'<script type="application/json" id="{name}">')

@@ -32,7 +32,7 @@ def test_the_claims_open_and_list_their_checks(page):
     assert page.all("#claim-1 .checks-scroll") == [], "only when the claim is opened"
     for _ in range(3):
         page.click(".claim-button[aria-controls='claim-1']")
-    [title] = [one.text for one in page.all("#claim-1 .checks h5")]
+    [title] = [heading.text for heading in page.all("#claim-1 .checks h5")]
     assert title == "40 checks: 39 holds, 1 fails"
     items = page.all("#claim-1 .checks li")
     assert items[0].text == "match 0\nholds · the mean 2.00 [1.50, 2.50], required: above 1"
@@ -97,7 +97,7 @@ def test_the_sweep_has_its_parameter_on_the_x_axis(page):
     panels = "Pseudo-regret against a best response", "Exploitability in self-play"
     lost, own = ({row["value"]: row["mean"] for row in rows if row["panel"] == panel} for panel in panels)
     assert len(rows) == len(lost) + len(own)
-    points = {one["learner"]: one for one in page.data["frontiers"][1]["points"]}  # see test_page_frontier.py
+    points = {point["learner"]: point for point in page.data["frontiers"][1]["points"]}  # see test_page_frontier.py
     for value, spec in zip((0, 0.5, 2, 8), RATED, strict=True):
         point = points[page.place(spec)]
         assert (lost[value], own[value]) == (point["best"]["mean"], point["self"]["exploitability"]["mean"])
@@ -122,8 +122,8 @@ def test_downloads(page, source):
     for row in rows:
         runs = source.runs(row["game"], row["row"], row["column"], row["metric"])
         interval = mean_interval(runs.values[runs.rounds.tolist().index(int(row["round"]))])
-        found = [float(row[key]) for key in ("mean", "low", "high")]
-        assert found == pytest.approx([interval.mean, interval.low, interval.high], rel=1e-3, abs=1e-3)
+        numbers = [float(row[key]) for key in ("mean", "low", "high")]
+        assert numbers == pytest.approx([interval.mean, interval.low, interval.high], rel=1e-3, abs=1e-3)
     page.click("#table-csv")
     assert {(row["row"], row["column"]) for row in page.saved_rows()} == {
         ("ucb", "coebl"),
@@ -141,8 +141,12 @@ def test_downloads(page, source):
     saved = json.loads(text)
     keys = "id", "variant", "verdict", "measured", "low", "high", "note"
     plain = [verdict.as_dict() for verdict in VERDICTS]
-    assert [[one[key] for key in keys] for one in saved] == [[one[key] for key in keys] for one in plain]
-    assert [(one["subject"], one["verdict"]) for one in saved[0]["checks"]] == [(c.subject, c.verdict) for c in CHECKS]
+    assert [[verdict[key] for key in keys] for verdict in saved] == [
+        [verdict[key] for key in keys] for verdict in plain
+    ]
+    assert [(check["subject"], check["verdict"]) for check in saved[0]["checks"]] == [
+        (c.subject, c.verdict) for c in CHECKS
+    ]
 
 
 def test_the_noises_of_a_study(opened, tmp_path):

@@ -31,7 +31,7 @@ def test_the_theme(page, driver, small):
     page.click("#theme")
     dark = page.script(look)
     assert dark[3] == "true"
-    assert all(one != other for one, other in zip(light, dark, strict=True)), "charts and lines too"
+    assert all(first != second for first, second in zip(light, dark, strict=True)), "charts and lines too"
     driver.refresh()
     page.traces()
     assert page.script(look) == dark, "it is remembered"
@@ -163,9 +163,9 @@ def test_text_and_controls_have_enough_contrast(driver, small, dark):
     opened = Page(driver, small, dark=dark)
     opened.click("#open-claims")
     opened.click("#every-learner")
-    found = opened.script(CONTRASTS)
-    assert len(found) > 100
-    assert [pair for pair in found if pair[0] < (3 if pair[1] == "edge" else 4.5)] == []
+    contrasts = opened.script(CONTRASTS)
+    assert len(contrasts) > 100
+    assert [pair for pair in contrasts if pair[0] < (3 if pair[1] == "edge" else 4.5)] == []
 
 
 def test_every_control_has_a_name(page):
@@ -178,7 +178,7 @@ def test_every_control_has_a_name(page):
     )
     assert unnamed == []
     ids = page.script("return [...document.querySelectorAll('[id]')].map(node => node.id)")
-    own = [one for one in ids if not re.match("(clip|legend|topdefs|defs)", one)]
+    own = [name for name in ids if not re.match("(clip|legend|topdefs|defs)", name)]
     assert len(own) == len(set(own))
 
 

@@ -148,12 +148,12 @@ def test_measures_choose_the_metrics(name, measures, metrics, quick):
 def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(name, place, title, variant, column, metric, quick):
     panel = drawn(name, quick, variant).axes[place]
     assert panel.get_title() == title
-    found = {line.get_color(): line.get_ydata() for line in curves(panel)}
+    by_colour = {line.get_color(): line.get_ydata() for line in curves(panel)}
     roles = BASELINES if column else ROLES  # against COEBL, the baselines have the row seat
-    assert len(found) == len(roles)
+    assert len(by_colour) == len(roles)
     for role in roles:
         values = quick.values(*variant.match("diagonal:n=4", role, column), metric)
-        np.testing.assert_allclose(found[learner_style(role)["color"]], values.mean(axis=1))
+        np.testing.assert_allclose(by_colour[learner_style(role)["color"]], values.mean(axis=1))
 
 
 def test_the_reference_line_is_beside_self_play_regret_alone(quick):
