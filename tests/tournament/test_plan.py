@@ -69,9 +69,9 @@ def test_the_study_is_every_pair_in_both_seats_and_the_yardstick_in_both(tiny):
     study = study_of(tiny, learners("uniform,exp3"), 4)
     assert (study.name, study.title) == ("tiny-1", "Tiny")
     pairs = {(row, column) for game, row, column in study.matches() if game == "rps"}
-    both = {(one, other) for one in ("uniform", "exp3") for other in ("uniform", "exp3")}
+    both = {(row, column) for row in ("uniform", "exp3") for column in ("uniform", "exp3")}
     assert pairs == both | {
-        pair for one in ("uniform", "exp3") for pair in ((one, "best-response"), ("best-response", one))
+        pair for learner in ("uniform", "exp3") for pair in ((learner, "best-response"), ("best-response", learner))
     }
     assert {(cell.rounds, cell.seeds, cell.metrics, cell.record) for cell in study.cells} == {
         (rounds, (0, 1, 2, 3), ("pseudo_regret", "exploitability"), "log") for rounds in (20, 10)

@@ -43,8 +43,8 @@ def made_up(*games, kinds=None, spread=0.01, seeds=20):
     )
 
 
-def of(found, learner):
-    return next(entry for entry in found.standings if entry.learner == learner)
+def entry_of(ranking, learner):
+    return next(entry for entry in ranking.standings if entry.learner == learner)
 
 
 def ladder(*strengths):
@@ -53,28 +53,28 @@ def ladder(*strengths):
 
 
 def test_a_cycle_shares_the_mass_and_is_shown():
-    found = standings(made_up(ROCK_PAPER_SCISSORS), resamples=200)
-    assert [one.nash_mass for one in found.standings] == pytest.approx([1 / 3] * 3, abs=0.01)
-    assert [one.nash_support for one in found.standings] == [1, 1, 1]
-    [cycle] = found.cycles
+    ranking = standings(made_up(ROCK_PAPER_SCISSORS), resamples=200)
+    assert [entry.nash_mass for entry in ranking.standings] == pytest.approx([1 / 3] * 3, abs=0.01)
+    assert [entry.nash_support for entry in ranking.standings] == [1, 1, 1]
+    [cycle] = ranking.cycles
     assert set(cycle.members) == {"a", "b", "c"}
-    assert "a beats c beats b beats a" in " ".join(sentences(found, NAMES))
-    assert list(found.cycles_by_game) == ["game-0"]
+    assert "a beats c beats b beats a" in " ".join(sentences(ranking, NAMES))
+    assert list(ranking.cycles_by_game) == ["game-0"]
 
 
 def test_a_learner_that_beats_all_others_has_all_the_mass():
-    found = standings(made_up(ladder(1, 3, 2)), resamples=200)
-    assert [(one.learner, one.rank, one.rank_low, one.rank_high) for one in found.standings] == [
+    ranking = standings(made_up(ladder(1, 3, 2)), resamples=200)
+    assert [(entry.learner, entry.rank, entry.rank_low, entry.rank_high) for entry in ranking.standings] == [
         ("b", 1, 1, 1),
         ("c", 2, 2, 2),
         ("a", 3, 3, 3),
     ]
-    assert [one.nash_mass for one in found.standings] == pytest.approx([1, 0, 0])
-    assert [(one.beats, one.loses_to) for one in found.standings] == [(2, 0), (1, 1), (0, 2)]
-    assert found.standings[0].advantage.mean == pytest.approx(1.5, abs=0.01)
-    assert beaten(found.duels) == {"a": [], "b": ["a", "c"], "c": ["a"]}
-    assert found.cycles == []
-    assert "no cycle of learners that beat each other" in " ".join(sentences(found, NAMES))
+    assert [entry.nash_mass for entry in ranking.standings] == pytest.approx([1, 0, 0])
+    assert [(entry.beats, entry.loses_to) for entry in ranking.standings] == [(2, 0), (1, 1), (0, 2)]
+    assert ranking.standings[0].advantage.mean == pytest.approx(1.5, abs=0.01)
+    assert beaten(ranking.duels) == {"a": [], "b": ["a", "c"], "c": ["a"]}
+    assert ranking.cycles == []
+    assert "no cycle of learners that beat each other" in " ".join(sentences(ranking, NAMES))
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_a_learner_that_beats_all_others_has_all_the_mass():
     ],
 )
 def test_copies_share_the_mass_of_one(against, mass, unique):
-    found, only = nash_average(against)
-    assert found == pytest.approx(mass, abs=1e-5)
+    masses, only = nash_average(against)
+    assert masses == pytest.approx(mass, abs=1e-5)
     assert only == unique
 
 
 def test_holm_is_over_the_pairs_of_one_game_and_over_those_of_all():
     measured = made_up(ladder(0, 0.002, 0.004), ladder(0, 0, 0.004))
-    found = measured.duels()
+    duels = measured.duels()
     for game in (ALL_GAMES, *measured.games):
-        family = [duel for duel in found if duel.game == game]
+        family = [duel for duel in duels if duel.game == game]
         assert len(family) == 3
         assert [duel.advantage.p_holm for duel in family] == holm([duel.advantage.p for duel in family])
-    [overall] = [duel for duel in found if duel.game == ALL_GAMES and (duel.first, duel.second) == ("a", "c")]
+    [overall] = [duel for duel in duels if duel.game == ALL_GAMES and (duel.first, duel.second) == ("a", "c")]
     assert overall.advantage.mean == pytest.approx(measured.advantage[:, :, 0, 2].mean())
     assert (overall.advantage.n, overall.winner) == (20, "c")
 
@@ -107,23 +107,26 @@ def test_holm_is_over_the_pairs_of_one_game_and_over_those_of_all():
 def test_kinds_are_ranked_by_their_own_matches():
     """Learner b loses to its kind and wins from c: it is ahead of a overall, and behind a among bandits."""
     matrix = np.array([[0, 1, -4], [-1, 0, 9], [4, -9, 0]])
-    found = standings(made_up(matrix, kinds=["bandit", "bandit", "full information"]), resamples=50)
-    assert [one.learner for one in found.standings] == ["b", "a", "c"]
-    assert (of(found, "a").kind_rank, of(found, "b").kind_rank) == (1, 2)
-    assert of(found, "a").kind_advantage.mean == pytest.approx(1, abs=0.01)
-    assert (of(found, "a").kind_nash_mass, of(found, "c").kind_nash_mass) == (1, None)
-    assert of(found, "c").kind_rank is None
-    assert [row[2:4] for row in table_of(found, columns_of(False, NAMES))][2] == ["c", "full information"]
+    ranking = standings(made_up(matrix, kinds=["bandit", "bandit", "full information"]), resamples=50)
+    assert [entry.learner for entry in ranking.standings] == ["b", "a", "c"]
+    assert (entry_of(ranking, "a").kind_rank, entry_of(ranking, "b").kind_rank) == (1, 2)
+    assert entry_of(ranking, "a").kind_advantage.mean == pytest.approx(1, abs=0.01)
+    assert (entry_of(ranking, "a").kind_nash_mass, entry_of(ranking, "c").kind_nash_mass) == (1, None)
+    assert entry_of(ranking, "c").kind_rank is None
+    assert [row[2:4] for row in table_of(ranking, columns_of(False, NAMES))][2] == ["c", "full information"]
 
 
 def test_ranks_have_95_percent_of_the_resamples():
     """2.5 % of them below and above. Here b is the first in more than 2.5 % and fewer than 5 %."""
     measured = made_up(ladder(0.000325, 0), spread=0.001, seeds=20)
-    found = standings(measured, resamples=2000)
+    ranking = standings(measured, resamples=2000)
     weights = resample_weights(1, 20, 2000, np.random.default_rng(0))[1:, 0]
     ahead = weights @ measured.advantage[0, :, 0, 1]  # a over b, in each resample
     assert 0.03 < (ahead < 0).mean() < 0.045
-    assert [(one.learner, one.rank_low, one.rank_high) for one in found.standings] == [("a", 1, 2), ("b", 1, 2)]
+    assert [(entry.learner, entry.rank_low, entry.rank_high) for entry in ranking.standings] == [
+        ("a", 1, 2),
+        ("b", 1, 2),
+    ]
 
 
 @pytest.mark.parametrize("games", [4, 13])
@@ -156,21 +159,22 @@ def test_the_shortest_cycle_is_the_example():
     assert cycle.members == ("a", "b", "c", "d")
     assert len(cycle.example) == 3
     assert all(
-        after in graph[one] for one, after in zip(cycle.example, [*cycle.example[1:], cycle.example[0]], strict=True)
+        after in graph[learner]
+        for learner, after in zip(cycle.example, [*cycle.example[1:], cycle.example[0]], strict=True)
     )
 
 
 def test_the_numbers_of_a_ranking_have_their_units():
     """Shares in percent, masses and microseconds as they are."""
-    found = standings(made_up(ladder(0, 1)), resamples=20)
+    ranking = standings(made_up(ladder(0, 1)), resamples=20)
     estimates = {key: Estimate(mean, 0, 0, 0, 9) for key, mean in (("regret", 0.0123), ("exploitability", 0.5))}
     entry = replace(
-        found.standings[0], nash_mass=0.25, kind_rank=None, kind_nash_mass=None, microseconds=7.04, **estimates
+        ranking.standings[0], nash_mass=0.25, kind_rank=None, kind_nash_mass=None, microseconds=7.04, **estimates
     )
     columns = columns_of(False, NAMES)
-    assert table_of(replace(found, standings=[entry]), columns)[0][6:] == ["0.25", "-", "1.23", "50.0", "7.0"]
+    assert table_of(replace(ranking, standings=[entry]), columns)[0][6:] == ["0.25", "-", "1.23", "50.0", "7.0"]
     entry = replace(entry, kind_rank=2, kind_nash_mass=0.5)
-    assert table_of(replace(found, standings=[entry]), columns)[0][7] == "0.50"
+    assert table_of(replace(ranking, standings=[entry]), columns)[0][7] == "0.50"
     entry = replace(entry, advantage=Estimate(-1e-17, -2e-17, 0, 0, 9), regret=Estimate(-1e-17, 0, 0, 0, 9))
-    row = table_of(replace(found, standings=[entry]), columns)[0]
+    row = table_of(replace(ranking, standings=[entry]), columns)[0]
     assert (row[4], row[8]) == ("+0.00 [+0.00, +0.00]", "0.00")  # without signed zeros

@@ -36,17 +36,21 @@ def test_measures_by_hand(tmp_path):
     (tmp_path / "game.csv").write_text("3,0\n1,2\n")
     suite = suite_of("by-hand", 8, str(tmp_path / "game.csv"))
     study = played(suite, ["uniform", FIRST, "hedge"], 3, tmp_path / "out")
-    found = measure(study, Results(tmp_path / "out"))
-    assert (found.learners, found.games, found.seeds) == (("uniform", FIRST, "hedge"), {"game.csv": 8}, (0, 1, 2))
-    assert found.kinds == ("bandit", "bandit", "full information")
-    assert found.advantage.shape == (1, 3, 3, 3)
-    assert np.array_equal(found.advantage, -found.advantage.swapaxes(2, 3))
-    assert found.advantage[0, :, 0, 1] == pytest.approx([(2 - 1.5) / 2 / 3] * 3)
+    measured = measure(study, Results(tmp_path / "out"))
+    assert (measured.learners, measured.games, measured.seeds) == (
+        ("uniform", FIRST, "hedge"),
+        {"game.csv": 8},
+        (0, 1, 2),
+    )
+    assert measured.kinds == ("bandit", "bandit", "full information")
+    assert measured.advantage.shape == (1, 3, 3, 3)
+    assert np.array_equal(measured.advantage, -measured.advantage.swapaxes(2, 3))
+    assert measured.advantage[0, :, 0, 1] == pytest.approx([(2 - 1.5) / 2 / 3] * 3)
     # in the row seat uniform loses 0.5 to the best response, in the column seat nothing; (1, 0) loses 1.5 in both
-    assert found.regret[0, 0, :2] == pytest.approx([0.5 / 2 / 3, 1.5 / 3])
-    assert found.exploitability[0, 0, :2] == pytest.approx([0.5 / 3, 1.0])
-    assert (found.microseconds > 0).all()
-    assert found.missing == ()
+    assert measured.regret[0, 0, :2] == pytest.approx([0.5 / 2 / 3, 1.5 / 3])
+    assert measured.exploitability[0, 0, :2] == pytest.approx([0.5 / 3, 1.0])
+    assert (measured.microseconds > 0).all()
+    assert measured.missing == ()
 
 
 @pytest.fixture
@@ -71,7 +75,7 @@ def test_how_good_is_mine(coebl, tmp_path):
     assert "A quick look, not the suite itself" in said.replace("\n", " ")
     assert len(said.splitlines()) < 40
     summary = json.loads((tmp_path / "out" / "tournament" / "summary.json").read_text())
-    assert sorted(one["learner"] for one in summary["standings"]) == ["exp3", "hedge", "mine.py:Mine", "uniform"]
+    assert sorted(row["learner"] for row in summary["standings"]) == ["exp3", "hedge", "mine.py:Mine", "uniform"]
     assert summary["suite"] == "tiny-quick-1"
     assert len(summary["duels"]) == 6
     for name in ("standings", "head-to-head"):
@@ -174,9 +178,9 @@ def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_are_reported
     results = Results(tmp_path / "out")
     lost = next(cell for cell in cut.cells if cell.seeds == (3, 4, 5))
     results.store.path(lost.digest()).unlink()
-    found = measure(study, Results(tmp_path / "out"))
-    assert [*found.seeds] == [0, 1, 2]
-    assert found.missing == ("only 3 of 6 seeds are counted: the others are not finished everywhere",)
+    measured = measure(study, Results(tmp_path / "out"))
+    assert [*measured.seeds] == [0, 1, 2]
+    assert measured.missing == ("only 3 of 6 seeds are counted: the others are not finished everywhere",)
 
 
 @pytest.mark.parametrize(

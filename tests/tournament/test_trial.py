@@ -35,8 +35,8 @@ def test_the_subject_meets_each_opponent_and_all_meet_themselves_and_the_yardsti
     pairs = [(row, column) for game, row, column in study.matches() if game == "rps"]
     everybody = ("kin", "uniform", "exp3")
     expected = {("kin", "uniform"), ("uniform", "kin"), ("kin", "exp3"), ("exp3", "kin")}
-    expected |= {(one, one) for one in everybody}
-    expected |= {pair for one in everybody for pair in ((one, "best-response"), ("best-response", one))}
+    expected |= {(learner, learner) for learner in everybody}
+    expected |= {pair for learner in everybody for pair in ((learner, "best-response"), ("best-response", learner))}
     assert sorted(pairs) == sorted(expected)
     metrics = {"pseudo_regret", "exploitability", "average_exploitability"}
     assert {frozenset(cell.metrics) for cell in study.cells} == {frozenset(metrics)}
@@ -105,33 +105,35 @@ def duels(suite, **advantages):
 
 
 def test_head_to_head_by_hand(suite):
-    numbers, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-8.0, two_q=7.0)
-    assert [(row.game, row.opponent, row.outcome) for row in found.rows] == [
+    numbers, result = duels(suite, one_p=9.0, one_q=0.1, two_p=-8.0, two_q=7.0)
+    assert [(row.game, row.opponent, row.outcome) for row in result.rows] == [
         ("one", "p", "ahead"),
         ("one", "q", "level"),
         ("two", "p", "behind"),
         ("two", "q", "ahead"),
     ]
-    assert [row.estimate.mean for row in found.rows] == pytest.approx([9, 0.1, -8, 7])
-    assert [row.relative for row in found.rows] == pytest.approx([9 / 200, 0.1 / 200, -8 / 200, 7 / 200])
+    assert [row.estimate.mean for row in result.rows] == pytest.approx([9, 0.1, -8, 7])
+    assert [row.relative for row in result.rows] == pytest.approx([9 / 200, 0.1 / 200, -8 / 200, 7 / 200])
     by_seed = [
         (numbers[row.game, row.opponent, "s", "pseudo_regret"] - numbers[row.game, "s", row.opponent, "pseudo_regret"])
         / 2
-        for row in found.rows
+        for row in result.rows
     ]
-    assert [row.estimate.p_for_holm for row in found.rows] == pytest.approx(holm([p_of(d, "greater") for d in by_seed]))
-    assert [row.estimate.p_against_holm for row in found.rows] == pytest.approx(
+    assert [row.estimate.p_for_holm for row in result.rows] == pytest.approx(
+        holm([p_of(d, "greater") for d in by_seed])
+    )
+    assert [row.estimate.p_against_holm for row in result.rows] == pytest.approx(
         holm([p_of(d, "less") for d in by_seed])
     )
-    assert found.counts == {"ahead": 2, "level": 1, "behind": 1, "missing": 0, "mean below 0": 1}
-    assert (found.missed, found.total, found.allowed, found.reached) == (1, 4, 0, False)
-    assert "Behind on 1 of 4 pairs of game and opponent (aim: at most 0), ahead on 2, undecided on 1" in found.said
-    assert [row.game for row in found.failing] == ["two"]
+    assert result.counts == {"ahead": 2, "level": 1, "behind": 1, "missing": 0, "mean below 0": 1}
+    assert (result.missed, result.total, result.allowed, result.reached) == (1, 4, 0, False)
+    assert "Behind on 1 of 4 pairs of game and opponent (aim: at most 0), ahead on 2, undecided on 1" in result.said
+    assert [row.game for row in result.failing] == ["two"]
 
 
 def test_over_all_games_every_game_counts_once_in_units_of_its_range(suite):
-    _, found = duels(suite, one_p=9.0, one_q=3.0, two_p=-8.0, two_q=7.0)
-    p, q = found.overall
+    _, result = duels(suite, one_p=9.0, one_q=3.0, two_p=-8.0, two_q=7.0)
+    p, q = result.overall
     assert (p.opponent, p.estimate.mean, p.estimate.n, p.outcome) == ("p", pytest.approx((9 - 8) / 400), 2, "level")
     assert q.estimate.mean == pytest.approx((3 + 7) / 400)
     raw = [p_of(np.array(numbers) / 200, "greater") for numbers in ([9, -8], [3, 7])]
@@ -139,11 +141,11 @@ def test_over_all_games_every_game_counts_once_in_units_of_its_range(suite):
 
 
 def test_no_learner_is_behind(suite):
-    numbers, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
-    assert found.reached
-    assert found.failing == []
+    numbers, result = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
+    assert result.reached
+    assert result.failing == []
     [verdict] = judge(Numbers(numbers), [claim_of(suite.statements[0])], {"s": TRIAL})
-    assert reasons(verdict) == (f"reached         {found.said}",)
+    assert reasons(verdict) == (f"reached         {result.said}",)
 
 
 def regrets(suite, change=(), **means):
@@ -157,22 +159,24 @@ def regrets(suite, change=(), **means):
 
 
 def test_ratios_against_a_best_response_by_hand(suite):
-    found = regrets(suite, one_s=30.0, one_p=40.0, one_q=25.0, two_s=51.0, two_p=30.0, two_q=90.0)
-    one, two = found.rows
-    assert (one.opponent, one.estimate.mean, one.outcome) == ("q", pytest.approx(30 / 25), "within")
-    assert (two.opponent, two.estimate.mean, two.outcome) == ("p", pytest.approx(51 / 30), "beyond")
-    assert one.means == pytest.approx((30, 25))
-    assert one.estimate.low < one.estimate.mean < one.estimate.high
-    assert (found.missed, found.counts["too far"], found.reached) == (1, 0, False)
-    (whole,) = found.overall
+    result = regrets(suite, one_s=30.0, one_p=40.0, one_q=25.0, two_s=51.0, two_p=30.0, two_q=90.0)
+    first, second = result.rows
+    assert (first.opponent, first.estimate.mean, first.outcome) == ("q", pytest.approx(30 / 25), "within")
+    assert (second.opponent, second.estimate.mean, second.outcome) == ("p", pytest.approx(51 / 30), "beyond")
+    assert first.means == pytest.approx((30, 25))
+    assert first.estimate.low < first.estimate.mean < first.estimate.high
+    assert (result.missed, result.counts["too far"], result.reached) == (1, 0, False)
+    (whole,) = result.overall
     assert whole.estimate.mean == pytest.approx(np.log([1.2 / 1.5, 1.7 / 1.5]).mean())
-    assert "the geometric mean is 1.43" in found.said
-    assert [row.game for row in found.failing] == ["two"]
+    assert "the geometric mean is 1.43" in result.said
+    assert [row.game for row in result.failing] == ["two"]
 
 
 def test_one_ratio_too_far_misses_the_aim_however_many_misses_it_allows(suite):
     changed = {"misses": 2, "share": None}
-    lenient = suite.model_copy(update={"statements": tuple(one.model_copy(update=changed) for one in suite.statements)})
+    lenient = suite.model_copy(
+        update={"statements": tuple(statement.model_copy(update=changed) for statement in suite.statements)}
+    )
     near = regrets(lenient, one_s=20.0, one_p=40.0, one_q=25.0, two_s=59.0, two_p=30.0, two_q=90.0)
     far = regrets(lenient, one_s=20.0, one_p=40.0, one_q=25.0, two_s=61.0, two_p=30.0, two_q=90.0)
     assert (near.missed, near.counts["too far"], near.reached) == (1, 0, True)
@@ -181,11 +185,11 @@ def test_one_ratio_too_far_misses_the_aim_however_many_misses_it_allows(suite):
 
 def test_an_aim_is_open_while_data_are_missing(suite):
     gone = {("two", "q", "best-response", "pseudo_regret")}
-    found = regrets(suite, gone, one_s=20.0, one_p=40.0, one_q=25.0, two_s=20.0, two_p=30.0, two_q=90.0)
-    assert [row.outcome for row in found.rows] == ["within", "missing"]
-    assert found.reached is None
-    assert "Without data: 1 of 2." in found.said
-    assert found.overall[0].outcome == "missing"
+    result = regrets(suite, gone, one_s=20.0, one_p=40.0, one_q=25.0, two_s=20.0, two_p=30.0, two_q=90.0)
+    assert [row.outcome for row in result.rows] == ["within", "missing"]
+    assert result.reached is None
+    assert "Without data: 1 of 2." in result.said
+    assert result.overall[0].outcome == "missing"
 
 
 def test_single_runs_by_hand(suite):
@@ -196,12 +200,12 @@ def test_single_runs_by_hand(suite):
         runs[3] = worst
         numbers[game, "s", "best-response", "pseudo_regret"] = runs + 4
         numbers[game, "best-response", "s", "pseudo_regret"] = 4 - runs
-    found = judged(suite, 3, numbers)
-    assert [(row.estimate.mean, row.outcome) for row in found.rows] == [(4.9, "within"), (5.1, "beyond")]
-    assert [row.means for row in found.rows] == [(49, 10), (51, 10)]
-    assert (found.missed, found.total, found.reached) == (1, 2, False)
+    result = judged(suite, 3, numbers)
+    assert [(row.estimate.mean, row.outcome) for row in result.rows] == [(4.9, "within"), (5.1, "beyond")]
+    assert [row.means for row in result.rows] == [(49, 10), (51, 10)]
+    assert (result.missed, result.total, result.reached) == (1, 2, False)
     assert (
-        found.said
+        result.said
         == "A run is beyond 5 times the median on 1 of 2 games (aim: at most 0). The largest is 5.1 times the median."
     )
     del numbers["two", "s", "best-response", "pseudo_regret"]
@@ -219,17 +223,17 @@ def settled(suite, last=None, **means):
 
 def test_exploitability_in_self_play_by_hand(suite):
     last = dict.fromkeys(("one_s", "one_p", "one_q", "two_s", "two_p", "two_q"), 0.5) | {"one_s": 0.9, "two_s": 0.1}
-    found = settled(suite, last, one_s=0.2, one_p=0.5, one_q=0.201, two_s=0.4, two_p=0.3, two_q=0.6)
-    assert [row.outcome for row in found.rows] == ["below", "level", "above", "below"]
-    assert [row.estimate.mean for row in found.rows] == pytest.approx([-0.3, -0.001, 0.1, -0.2])
-    assert [row.relative for row in found.rows] == pytest.approx([-0.15, -0.0005, 0.025, -0.05])
-    assert found.counts == {"least": 1, "not least": 1, "missing": 0, "least outright": 1, "pairs above": 1}
-    assert found.reported == {
+    result = settled(suite, last, one_s=0.2, one_p=0.5, one_q=0.201, two_s=0.4, two_p=0.3, two_q=0.6)
+    assert [row.outcome for row in result.rows] == ["below", "level", "above", "below"]
+    assert [row.estimate.mean for row in result.rows] == pytest.approx([-0.3, -0.001, 0.1, -0.2])
+    assert [row.relative for row in result.rows] == pytest.approx([-0.15, -0.0005, 0.025, -0.05])
+    assert result.counts == {"least": 1, "not least": 1, "missing": 0, "least outright": 1, "pairs above": 1}
+    assert result.reported == {
         "exploitability": {"least": 1, "not least": 1, "missing": 0, "least outright": 1, "pairs above": 2}
     }
-    assert (found.missed, found.allowed, found.reached) == (1, 0, False)  # nine in ten of two games are both
-    assert [row.estimate.mean for row in found.overall] == pytest.approx([(-0.15 + 0.025) / 2, (-0.0005 - 0.05) / 2])
-    assert "Significantly above no opponent on 1 of 2 games (aim: at least 2)" in found.said
+    assert (result.missed, result.allowed, result.reached) == (1, 0, False)  # nine in ten of two games are both
+    assert [row.estimate.mean for row in result.overall] == pytest.approx([(-0.15 + 0.025) / 2, (-0.0005 - 0.05) / 2])
+    assert "Significantly above no opponent on 1 of 2 games (aim: at least 2)" in result.said
     assert [suite.statements[2].allowed(games) for games in (28, 32, 40)] == [2, 3, 4]  # 0.1 times 40 is below 4
 
 
@@ -240,9 +244,9 @@ def test_equal_means_are_not_the_least_outright_and_not_above(suite):
         for learner in "spq"
         for metric in ("average_exploitability", "exploitability")
     }
-    found = judged(suite, 2, numbers)
-    assert {row.outcome for row in found.rows} == {"level"}
-    assert (found.counts["least"], found.counts["least outright"], found.reached) == (2, 0, True)
+    result = judged(suite, 2, numbers)
+    assert {row.outcome for row in result.rows} == {"level"}
+    assert (result.counts["least"], result.counts["least outright"], result.reached) == (2, 0, True)
 
 
 def test_only_the_given_seeds_count(suite):
