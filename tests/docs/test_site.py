@@ -50,8 +50,8 @@ def test_an_example_that_is_missing_is_found(generators, monkeypatch):
 
     monkeypatch.setattr(coebl.games.Bits, "__doc__", "Strings of bits.")
     monkeypatch.setattr(coebl.games, "__doc__", ">>> from coebl.games import GAMES, NOISES")
-    found = [line for line in missing() if line.endswith("has no example")]
-    assert found == ["coebl.games.SUFFIXES has no example", "coebl.games.Bits has no example"]
+    lines = [line for line in missing() if line.endswith("has no example")]
+    assert lines == ["coebl.games.SUFFIXES has no example", "coebl.games.Bits has no example"]
 
 
 def test_every_public_name_is_on_a_page(generators):
@@ -102,12 +102,12 @@ def test_every_key_of_a_study_file_is_explained():
 
 def faults_of_snippets(text: str) -> list[str]:
     """Return the lines of a page that should include a file and do not."""
-    found = []
+    faults = []
     for fence, line in re.findall(r"^(.*)\n(.*-\s*-\s*8\s*<.*)$", text, re.MULTILINE):
         snippet = re.fullmatch(r'--8<-- "([^"]+)"', line)
         if not snippet or not (ROOT / snippet[1]).is_file() or re.match(r"```\s*(python|py)", fence):
-            found.append(line)
-    return found
+            faults.append(line)
+    return faults
 
 
 def test_every_snippet_of_a_page_includes_a_file():
@@ -229,5 +229,5 @@ def ascii_formulas(text: str) -> list[str]:
 
 def test_no_page_has_a_formula_in_ascii():
     pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
-    assert {page.name: found for page in pages if (found := ascii_formulas(page.read_text("utf-8")))} == {}
+    assert {page.name: formulas for page in pages if (formulas := ascii_formulas(page.read_text("utf-8")))} == {}
     assert ascii_formulas("order T^0.5, x_t, sqrt(n); $`x_t`$ and `x_t`") == ["T^0", "x_t", "sqrt("]

@@ -36,11 +36,11 @@ def test_the_results_are_those_of_the_whole_study(files):
 def test_the_text_agrees_with_the_numbers(files):
     def significance(variant, outcome, base=None):
         """Return -1 where the variant is significantly better, 1 where worse, else 0; for c = 8 and c = 2."""
-        found = []
+        signs = []
         for c in ("coebl:", "coebl:c=2,"):
             test = files.test(c + variant, outcome, base and c + base)
-            found.append(int(np.sign(test.mean)) * test.significant)
-        return found
+            signs.append(int(np.sign(test.mean)) * test.significant)
+        return signs
 
     assert significance("mutation=sparse:probability=0", "best-response") == [-1, -1]
     for mutation in ("gaussian-prose", "posterior"):

@@ -25,7 +25,7 @@ def test_the_figure_has_every_learner_with_its_intervals(files):
     assert names.index("Tsallis-INF") < names.index("OTS-RM") < names.index("Hedge"), "grouped by what they see"
     for ax, key in ((earned, "advantage"), (lost, "regret")):
         drawn = {tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2}
-        wanted = {(100 * one[key]["low"], 100 * one[key]["high"]) for one in files.standings.values()}
+        wanted = {(100 * row[key]["low"], 100 * row[key]["high"]) for row in files.standings.values()}
         assert wanted <= drawn
 
 

@@ -64,5 +64,5 @@ def test_the_picture_and_the_sentence_have_one_rule():
         assert ax.get_xlabel() == f"{won} won, {undecided} undecided, {lost} lost"
         assert {text.get_color() for text in ax.texts} == {"black"}, "on every shade"
     assert "after Holm's correction" in figure.get_supxlabel()
-    wins, losses = (sum(one["verdict"] == word for one in checks["text"].values()) for word in ("holds", "fails"))
+    wins, losses = (sum(check["verdict"] == word for check in checks["text"].values()) for word in ("holds", "fails"))
     assert f"As the paper's text states the algorithms, it wins {wins} and loses {losses};" in document(RESULTS)

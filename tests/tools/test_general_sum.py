@@ -21,9 +21,9 @@ def runs():
 
 def test_the_page_has_the_tables_and_verdicts_of_the_runs(runs):
     verdicts = verdicts_on(runs, PUBLISHED)
-    found, published = as_json(verdict for verdict, _ in verdicts), (ROOT / RESULTS / "verdicts.json").read_text()
-    assert re.sub(NUMBER, "", found) == re.sub(NUMBER, "", published.rstrip("\n"))
-    digits = [list(map(float, re.findall(NUMBER, text))) for text in (found, published)]
+    computed, published = as_json(verdict for verdict, _ in verdicts), (ROOT / RESULTS / "verdicts.json").read_text()
+    assert re.sub(NUMBER, "", computed) == re.sub(NUMBER, "", published.rstrip("\n"))
+    digits = [list(map(float, re.findall(NUMBER, text))) for text in (computed, published)]
     assert digits[0] == pytest.approx(digits[1], rel=1e-9)  # SciPy's last digits differ between versions
     tables = [claims_table(verdicts), *(game_table(runs, PUBLISHED, game) for game in PUBLISHED["games"])]
     assert "\n".join(tables) == (ROOT / RESULTS / "table.md").read_text()
@@ -34,6 +34,6 @@ def test_the_page_has_the_tables_and_verdicts_of_the_runs(runs):
 
 def test_a_run_can_be_played_again(runs):
     """The first seed of fictitious play in Bertrand's game, to the five digits that are published."""
-    found = play("bertrand", "fictitious-play", PUBLISHED["rounds"], [PUBLISHED["first_seed"]])
+    measures = play("bertrand", "fictitious-play", PUBLISHED["rounds"], [PUBLISHED["first_seed"]])
     for measure, numbers in runs["bertrand", "fictitious-play"].items():
-        assert found[measure][0] == pytest.approx(numbers[0], rel=1e-5, abs=1e-6), measure
+        assert measures[measure][0] == pytest.approx(numbers[0], rel=1e-5, abs=1e-6), measure

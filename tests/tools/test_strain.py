@@ -36,10 +36,10 @@ def test_the_page_has_the_table_of_last_policies():
     assert table(means) in PAGE
     rows = over_games(means)
     assert rows[0][0] == "kin"
-    of = {learner: found for learner, found, _ in rows}
-    assert of["strain:mutation=0.02"]["last"].mean == pytest.approx(
-        of["strain:mutation=0.02"]["average"].mean, rel=0.02
+    estimates_of = {learner: estimates for learner, estimates, _ in rows}
+    assert estimates_of["strain:mutation=0.02"]["last"].mean == pytest.approx(
+        estimates_of["strain:mutation=0.02"]["average"].mean, rel=0.02
     )
-    assert of["strain:mutation=0.02"]["average"].mean < 1.05 * of["strain"]["average"].mean
+    assert estimates_of["strain:mutation=0.02"]["average"].mean < 1.05 * estimates_of["strain"]["average"].mean
     for learner in ("ots-rm", "ots-hedge", "gp-mw"):
-        assert of[learner]["last"].mean > 1.7 * of[learner]["average"].mean
+        assert estimates_of[learner]["last"].mean > 1.7 * estimates_of[learner]["average"].mean
