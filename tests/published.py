@@ -40,22 +40,23 @@ def check(values):
     return CheckResult(stated, values.get("subject", ""), estimate, values.get("missing", []))
 
 
-def different(found: Any, expected: Any, where: str = "", rel: float = 1e-9, near: float = 1e-12) -> list[str]:
+def different(actual: Any, expected: Any, where: str = "", rel: float = 1e-9, near: float = 1e-12) -> list[str]:
     """The places at which two nested values differ; numbers may differ by `rel` of their size, or by `near`."""
-    if isinstance(expected, dict) and isinstance(found, dict):
-        if list(map(str, found)) != list(expected):
-            return [f"{where}: keys {list(found)} instead of {list(expected)}"]
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        if list(map(str, actual)) != list(expected):
+            return [f"{where}: keys {list(actual)} instead of {list(expected)}"]
         pairs = [
-            (f"{where}.{key}", one, other) for (key, other), one in zip(expected.items(), found.values(), strict=True)
+            (f"{where}.{key}", first, second)
+            for (key, second), first in zip(expected.items(), actual.values(), strict=True)
         ]
-    elif isinstance(expected, list) and isinstance(found, list | tuple):
-        if len(found) != len(expected):
-            return [f"{where}: {len(found)} entries instead of {len(expected)}"]
-        pairs = [(f"{where}[{place}]", *two) for place, two in enumerate(zip(found, expected, strict=True))]
-    elif isinstance(expected, float) and isinstance(found, float):
-        alike = math.isclose(found, expected, rel_tol=rel, abs_tol=near) or (found != found and expected != expected)
-        return [] if alike else [f"{where}: {found!r} instead of {expected!r}"]
+    elif isinstance(expected, list) and isinstance(actual, list | tuple):
+        if len(actual) != len(expected):
+            return [f"{where}: {len(actual)} entries instead of {len(expected)}"]
+        pairs = [(f"{where}[{place}]", *two) for place, two in enumerate(zip(actual, expected, strict=True))]
+    elif isinstance(expected, float) and isinstance(actual, float):
+        alike = math.isclose(actual, expected, rel_tol=rel, abs_tol=near) or (actual != actual and expected != expected)
+        return [] if alike else [f"{where}: {actual!r} instead of {expected!r}"]
     else:
-        same = found == expected and isinstance(found, bool) == isinstance(expected, bool)
-        return [] if same else [f"{where}: {found!r} instead of {expected!r}"]
-    return [line for place, one, other in pairs for line in different(one, other, place, rel, near)]
+        same = actual == expected and isinstance(actual, bool) == isinstance(expected, bool)
+        return [] if same else [f"{where}: {actual!r} instead of {expected!r}"]
+    return [line for place, first, second in pairs for line in different(first, second, place, rel, near)]

@@ -74,14 +74,14 @@ def table(folder: Path) -> Rows:
 
 def ranking(folder: Path) -> Rows:
     """The ranking of a study: its metric, the learners, the pairings, and who is left out."""
-    found = rank(Results(folder))
-    assert found is not None
-    learners = [fields(one, "rank learner won level=undecided lost score") for one in found.learners]
+    result = rank(Results(folder))
+    assert result is not None
+    learners = [fields(entry, "rank learner won level=undecided lost score") for entry in result.learners]
     pairings = [
-        fields(one, "game noise rounds first second advantage=advantage.mean p_holm=advantage.p_holm winner")
-        for one in found.pairings
+        fields(pairing, "game noise rounds first second advantage=advantage.mean p_holm=advantage.p_holm winner")
+        for pairing in result.pairings
     ]
-    return [found.metric, learners, pairings, found.left_out]
+    return [result.metric, learners, pairings, result.left_out]
 
 
 def comparison(folder: Path, a: str, b: str, **options: Any) -> Rows:
@@ -105,14 +105,17 @@ def verdicts(folder: Path) -> Rows:
             | {"beside": check.check.beside, "missing": bool(check.missing), "outcome": check.verdict}
             for check in verdict.checks
         ]
-        reported = [(one.metric, one.verdict, one.estimate) for one in verdict.reported]
+        reported = [(other.metric, other.verdict, other.estimate) for other in verdict.reported]
         rows.append(
             fields(verdict, "id variant outcome=verdict metric measured=estimate.mean low=estimate.low")
             | fields(verdict, "high=estimate.high threshold n=estimate.n")
             | {
                 "decisive": verdict.as_dict()["decisive"],
                 "checks": checks,
-                "reported": [[metric, outcome, one.mean, one.low, one.high] for metric, outcome, one in reported],
+                "reported": [
+                    [metric, outcome, estimate.mean, estimate.low, estimate.high]
+                    for metric, outcome, estimate in reported
+                ],
             }
         )
     return rows
@@ -152,12 +155,12 @@ def standings(folder: Path) -> Rows:
     def ends(value: Any) -> Any:
         return [value.mean, value.low, value.high] if isinstance(value, Estimate) else value
 
-    found = _standings(folder)
-    cycles = {"all games": found.cycles, **found.cycles_by_game}
+    result = _standings(folder)
+    cycles = {"all games": result.cycles, **result.cycles_by_game}
     return [
-        *({key: ends(value) for key, value in vars(one).items()} for one in found.standings),
-        {"unique": found.nash_unique, "games": found.games, "seeds": found.seeds, "resamples": found.resamples},
-        {game: [[one.members, one.example] for one in of_game] for game, of_game in cycles.items()},
+        *({key: ends(value) for key, value in vars(row).items()} for row in result.standings),
+        {"unique": result.nash_unique, "games": result.games, "seeds": result.seeds, "resamples": result.resamples},
+        {game: [[cycle.members, cycle.example] for cycle in of_game] for game, of_game in cycles.items()},
     ]
 
 
@@ -169,14 +172,14 @@ def trial(folder: Path) -> Rows:
     return [
         {
             "statement": verdict.id,
-            **fields(one, "reached missed allowed total"),
-            "counts": dict(one.counts),
-            "reported": {metric: dict(counts) for metric, counts in one.reported.items()},
-            "rows": [row.as_dict() for row in one.rows],
-            "overall": [row.as_dict() for row in one.overall],
+            **fields(aim, "reached missed allowed total"),
+            "counts": dict(aim.counts),
+            "reported": {metric: dict(counts) for metric, counts in aim.reported.items()},
+            "rows": [row.as_dict() for row in aim.rows],
+            "overall": [row.as_dict() for row in aim.overall],
         }
-        for verdict, one in ((verdict, verdict.aim) for verdict in verdicts)
-        if one is not None
+        for verdict, aim in ((verdict, verdict.aim) for verdict in verdicts)
+        if aim is not None
     ]
 
 
@@ -226,7 +229,7 @@ NUMBERS: dict[str, dict[str, Callable[[Path], Rows]]] = {
     "trial": {"findings": trial},
     "ablation": {
         "means": lambda folder: list(ablation(folder).means()),
-        "differences": lambda folder: [one._asdict() for one in ablation(folder).differences()],
+        "differences": lambda folder: [difference._asdict() for difference in ablation(folder).differences()],
     },
 }
 
@@ -254,8 +257,8 @@ def test_the_script_is_for_the_code_that_it_names():
     ]
     assert len(imported) >= 5
     for module, name in imported:
-        found = [old_file(f"{module}{end}") for end in (".py", "/__init__.py")]
-        assert any(name in text for text in found), (module, name)
+        texts = [old_file(f"{module}{end}") for end in (".py", "/__init__.py")]
+        assert any(name in text for text in texts), (module, name)
 
 
 def old_file(path: str) -> str:

@@ -58,8 +58,8 @@ class Sound(Learner):
         return self.played
 
     def observe(self, t, seen):
-        at = self.seat.at(seen.action)
-        self.total[at] += seen.reward / (0.05 + self.played[at])
+        index = self.seat.at(seen.action)
+        self.total[index] += seen.reward / (0.05 + self.played[index])
 
 
 def faulty(name, base=Sound, **members):
@@ -116,8 +116,8 @@ class DividesByItsNewestPolicy(Sound):
         return self.played
 
     def observe(self, t, seen):
-        at = self.seat.at(seen.action)
-        self.total[at] += seen.reward / self.played[at]
+        index = self.seat.at(seen.action)
+        self.total[index] += seen.reward / self.played[index]
 
 
 UsesGlobalState = faulty("global", policy=draws_from_the_global_state)
@@ -201,7 +201,7 @@ def test_a_custom_class_passes():
 def test_each_fault_is_found_and_its_remedy_named(learner, point, remedy):
     report = check_learner(learner)
     assert not report.passed
-    assert any(point in each.name and remedy in each.detail for each in report.points), report
+    assert any(point in result.name and remedy in result.detail for result in report.points), report
     assert "FAIL" in str(report)
     with pytest.raises(AssertionError, match="FAIL"):
         report.require()
@@ -250,7 +250,7 @@ def test_the_global_random_state_is_not_blamed_on_a_sum():
 def test_failures_name_the_line_of_the_custom_file():
     report = check_learner(SeesTooMuch)
     lines = Path(__file__).read_text().splitlines()
-    line = 1 + next(at for at, text in enumerate(lines) if "seen.opponent.sum()" in text)
+    line = 1 + next(index for index, text in enumerate(lines) if "seen.opponent.sum()" in text)
     assert f"({__file__}, line {line})" in str(report)
 
 
@@ -436,7 +436,7 @@ OTHER = np.random.default_rng(0)
 def test_draws_have_the_size_and_come_from_the_generator(draw, point, remedy):
     noise = faulty("faulty", Normal, draw=draw, deviation=lambda self, payoff_range: 1.0)()
     points = check_game(Game([[0.5, 0.5]], noise=noise)).points
-    assert any(point in each.name and remedy in each.detail for each in points), points
+    assert any(point in result.name and remedy in result.detail for result in points), points
 
 
 def test_a_policy_and_a_metric_of_none_are_named():

@@ -83,10 +83,10 @@ def test_nothing_imports_from_an_outer_ring():
         if part == "__init__":
             continue
         name, tree = path.relative_to(ROOT).as_posix(), parse(path)
-        found = outward(RANK[part], tree)
+        outer = outward(RANK[part], tree)
         if name in THEMSELVES:
-            found = (found - {"plots", "report"}) | outward(RANK[part], without_bodies(tree))
-        wrong += [f"{name} imports {other or 'by a string'}" for other in found]
+            outer = (outer - {"plots", "report"}) | outward(RANK[part], without_bodies(tree))
+        wrong += [f"{name} imports {other or 'by a string'}" for other in outer]
     assert not wrong
 
 
@@ -120,7 +120,7 @@ def test_few_modules_import_cupy():
     """Only the backend and the GPU solver do; core/modules.py stores which extra installs it."""
     known = {"backend/cuda.py", "core/modules.py"}
     known |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "solver" / "cuda").glob("*.py")}
-    found = set()
+    importers = set()
     for path in modules():
         tree = parse(path)
         names = [module for module, _ in imports(tree)]
@@ -128,19 +128,19 @@ def test_few_modules_import_cupy():
             node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
         if any(name.partition(".")[0] in ("cupy", "cupyx") for name in names):
-            found.add(path.relative_to(ROOT).as_posix())
-    assert found - known == set()
+            importers.add(path.relative_to(ROOT).as_posix())
+    assert importers - known == set()
 
 
 def test_only_the_backend_depends_on_the_device():
     """No other module compares with the name of a device, or has a table of them; defaults and messages are allowed."""
     allowed = {"core/modules.py"}  # the extra that installs CuPy is called cuda too
-    found = set()
+    dependents = set()
     for path in modules():
         name = path.relative_to(ROOT).as_posix()
         if not name.startswith(("backend/", "solver/cuda/")) and any(map(is_device, compared_values(path))):
-            found.add(name)
-    assert found == allowed
+            dependents.add(name)
+    assert dependents == allowed
 
 
 def compared_values(path: Path) -> Iterator[ast.expr | None]:

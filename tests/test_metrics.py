@@ -210,12 +210,12 @@ def test_every_metric_of_any_number_of_players_against_its_twin(game):
     assert seats == {"swap_regret", *(f"swap_regret:{k}" for k in range(2, 1 + len(game.seats)))}
     block, payoffs = make_block(game, 9, 3, seed=2, zeros=0.3), [payoff.tolist() for payoff in game.payoffs]
     for metric in metrics:
-        found, twin = metric(block), OF_TENSORS[metric.name.partition(":")[0]]
+        values, twin = metric(block), OF_TENSORS[metric.name.partition(":")[0]]
         for run in range(3):
             play = rounds_of(block, run)
             wanted = [twin(payoffs, metric.seat or 0, play[: t + 1]) for t in range(block.rounds)]
             scale = np.ptp(game.payoffs)
-            np.testing.assert_allclose(found[:, run], wanted, rtol=1e-12, atol=1e-12 * scale, err_msg=metric.name)
+            np.testing.assert_allclose(values[:, run], wanted, rtol=1e-12, atol=1e-12 * scale, err_msg=metric.name)
 
 
 def test_a_matrix_and_minus_it_have_the_metrics_of_the_zero_sum_game():
@@ -297,8 +297,8 @@ def check_parts(game, block, bounds, chosen):
     blocks = [part(block, slice(start, end), chosen) for start, end in itertools.pairwise(bounds)]
     apart = [np.concatenate(numbers) for numbers in zip(*([m(b) for m in pieces] for b in blocks), strict=True)]
     together = [metric(block) for metric in whole]
-    for metric, one, other in zip(whole, together, apart, strict=True):
-        assert one[:, chosen].tobytes() == other.tobytes(), metric.name
+    for metric, entire, cut in zip(whole, together, apart, strict=True):
+        assert entire[:, chosen].tobytes() == cut.tobytes(), metric.name
 
 
 def test_neither_cuts_nor_runs_nor_memory_move_a_bit_of_a_game_of_three(monkeypatch):
@@ -314,8 +314,8 @@ def test_the_layout_in_memory_does_not_move_a_bit():
     game = Game(np.random.default_rng(3).normal(size=(21, 18)))
     block = make_block(game, 20, 6, seed=3)
     turned = Block(game, 1, *([np.asfortranarray(array) for array in getattr(block, name)] for name in PARTS))
-    for one, other in zip(parse_metrics(["all"], game, 6), parse_metrics(["all"], game, 6), strict=True):
-        assert (one(block) == other(turned)).all(), one.name
+    for first, second in zip(parse_metrics(["all"], game, 6), parse_metrics(["all"], game, 6), strict=True):
+        assert (first(block) == second(turned)).all(), first.name
 
 
 def test_metrics_neither_change_the_block_nor_keep_each_others_state():
@@ -326,8 +326,8 @@ def test_metrics_neither_change_the_block_nor_keep_each_others_state():
     for metric, result in zip(second, results, strict=True):
         assert (metric(block) == result).all(), metric.name
     for name in PARTS:
-        for one, other in zip(getattr(block, name), getattr(before, name), strict=True):
-            np.testing.assert_array_equal(one, other)
+        for array, original in zip(getattr(block, name), getattr(before, name), strict=True):
+            np.testing.assert_array_equal(array, original)
 
 
 def test_products_are_computed_once_per_block(monkeypatch):

@@ -56,20 +56,20 @@ def payoffs(game):
 
 def digests():
     """Return digests: of the policies and every metric of a match of each learner, of hard solves, and of payoffs."""
-    found = {}
+    by_name = {}
     for number, spec in enumerate(learners()):
         match = Match.of(WIDE, spec, "tsallis-inf", 60, NOISE_SPECS[number % len(NOISE_SPECS)])
         result = simulate(match, 3, metrics=["all"], record=20, keep=["policies"])
-        found[spec] = digest(*result.kept["policies"], *result.metrics.values())
+        by_name[spec] = digest(*result.kept["policies"], *result.metrics.values())
     for spec in OF_GENES:
         match = Match.of("bilinear:n=4", spec, "gene-lr" if spec != "gene-lr" else "umda", 60)
         result = simulate(match, 3, record=20, keep=["policies"])
-        found[f"{spec} with genes"] = digest(*result.kept["policies"], *result.metrics.values())
+        by_name[f"{spec} with genes"] = digest(*result.kept["policies"], *result.metrics.values())
     random = np.random.default_rng(1)
     low_rank = (random.normal(size=(20, 80, 3, 1)) * random.normal(size=(20, 1, 3, 80))).sum(axis=2)
     solved = maximin(low_rank + 1e-9 * random.normal(size=low_rank.shape))
-    found["games that are solved again"] = digest(solved.strategy, solved.opponent, solved.value, solved.gap)
-    return found | {entry.name: digest(*payoffs(parse_game(entry.example, "none"))) for entry in GAMES}
+    by_name["games that are solved again"] = digest(solved.strategy, solved.opponent, solved.value, solved.gap)
+    return by_name | {entry.name: digest(*payoffs(parse_game(entry.example, "none"))) for entry in GAMES}
 
 
 def libraries():
@@ -88,7 +88,7 @@ def test_every_run_is_the_same_on_a_cpu_of_2008():
     content, here = json.loads(old.stdout), libraries()
     assert content["switched"] == []
     assert {name for name in here if content["libraries"][name] == here[name]} == set()  # else nothing was switched off
-    differing = [spec for spec, found in digests().items() if content["digests"][spec] != found]
+    differing = [spec for spec, checksum in digests().items() if content["digests"][spec] != checksum]
     assert not differing, (
         f"{differing}: the bits depend on the CPU. Take exp and log from coebl.backend, and softmax from "
         "coebl.learners.parts; write powers as products and roots; sum with seat.einsum, not @"

@@ -60,7 +60,7 @@ def judged(checks: Rows) -> tuple[Rows, str, int | None, str]:
     family = correct([result.estimate for result in raw], "the checks")
     results = [replace(result, estimate=estimate) for result, estimate in zip(raw, family, strict=True)]
     verdict, decisive = decide(results)
-    place = next((place for place, one in enumerate(results) if one is decisive), None)
+    place = next((place for place, result in enumerate(results) if result is decisive), None)
     outcomes = [(result.verdict, result.before_correction) for result in results]
     return outcomes, verdict, place, _note(verdict, decisive, results, [])
 
@@ -89,14 +89,14 @@ def nash(against: Any) -> tuple[Any, bool]:
 
 def cycles_of(graph: dict[str, list[str]]) -> Rows:
     """The cycles among learners, from those that each of them beats."""
-    return [{"members": [*one.members], "example": [*one.example]} for one in cycles(graph)]
+    return [{"members": [*cycle.members], "example": [*cycle.example]} for cycle in cycles(graph)]
 
 
 def standings_page() -> Rows:
     """The rows of the table and the sentences for the page, from the published standings."""
     ranking = read_standings(PUBLISHED / "tournament")
     titles = learner_titles([row.learner for row in ranking.standings])
-    columns = [one for one in columns_of(False, titles) if one.brief or one.header in _ALSO_ON_PAGE]
+    columns = [column for column in columns_of(False, titles) if column.brief or column.header in _ALSO_ON_PAGE]
     return [table_of(ranking, columns), sentences(ranking, titles)]
 
 
@@ -116,10 +116,10 @@ def registered_test(name: str) -> tuple[dict[str, Any], dict[str, Any], str]:
         [*map(str, opponents_of(suite, suite.subject))],
     )
     assert list(test["games"]) == list(map(GAMES.canonical, suite.games))
-    settings = {game: Setting(one["rounds"], "") for game, one in test["games"].items()}
-    widths = {game: one["width"] for game, one in test["games"].items()}
+    settings = {game: Setting(entry["rounds"], "") for game, entry in test["games"].items()}
+    widths = {game: entry["width"] for game, entry in test["games"].items()}
     trial = Trial(test["subject"], tuple(test["opponents"]), settings, widths)
-    verdicts, found = [], {}
+    verdicts, statements = [], {}
     for statement in suite.statements:
         aim = _KINDS[statement.kind](statement, trial)
         rows = [row for row in read(f"{name}/verdicts.csv") if row["statement"] == statement.id]
@@ -137,11 +137,11 @@ def registered_test(name: str) -> tuple[dict[str, Any], dict[str, Any], str]:
         result = replace(result, reported=test["statements"][statement.id]["on_reported"])
         result = replace(result, said=aim.sentence(result))
         verdicts.append(Verdict(statement.id, trial.subject, "holds", "", statement.sentence, "", [], None, aim=result))
-        found[statement.id] = statement.model_dump(mode="json") | result.as_dict()
+        statements[statement.id] = statement.model_dump(mode="json") | result.as_dict()
         for key in ("rows", "overall", "failing"):  # with all digits
-            found[statement.id][key] = [row.as_dict() for row in getattr(result, key)]
+            statements[statement.id][key] = [row.as_dict() for row in getattr(result, key)]
     markdown = as_markdown(verdicts, {trial.subject: trial.subject})
-    return summary, found, f"# {summary['title']}\n\n{markdown}\n{AIM_LEGEND}\n"
+    return summary, statements, f"# {summary['title']}\n\n{markdown}\n{AIM_LEGEND}\n"
 
 
 # Reading and comparing
@@ -162,15 +162,15 @@ def _value(text: str) -> Any:
         return text or None
 
 
-def differences(found: Any, expected: Any, rel: float = 1e-9, near: float = 0.0) -> list[str]:
+def differences(actual: Any, expected: Any, rel: float = 1e-9, near: float = 0.0) -> list[str]:
     """The first places at which two nested values differ; NaN is None, as in JSON."""
-    return different(finite(found), finite(expected), rel=rel, near=near)[:10]
+    return different(finite(actual), finite(expected), rel=rel, near=near)[:10]
 
 
 def numbers(text: Any) -> list[float]:
     """The numbers in a text, or in nested texts."""
-    found = re.findall(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?", str(text).replace("\u2212", "-"))
-    return [float(number.replace(",", "")) for number in found]
+    matches = re.findall(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?", str(text).replace("\u2212", "-"))
+    return [float(number.replace(",", "")) for number in matches]
 
 
 def rounding(number: float) -> float:
@@ -235,14 +235,14 @@ def check_p_values(check: dict[str, Any], matches: dict[str, Any]) -> tuple[floa
             check["low"] > threshold,
         )
         return None
-    found = one_sided(check, side, threshold)
+    p_values = one_sided(check, side, threshold)
     if not check["beside"]:
-        return found
+        return p_values
     if side != "within":  # the largest of some means above the others: the tests of the pairs are not published
         return None
     sign = -1 if check["quantity"] == "the least mean" else 1
     bounds = sorted(sign * threshold * (1 + change) for change in (-0.1, 0.1))
-    table = np.array([[sign * one["measured"], (one["high"] - one["low"]) / 2, one["n"]] for one in matches.values()])
+    table = np.array([[sign * row["measured"], (row["high"] - row["low"]) / 2, row["n"]] for row in matches.values()])
     assert sign * mean == table[:, 0].max()
     above, below = ([p_above(way * table[:, 0], *table[:, 1:].T, way * bound) for bound in bounds] for way in (1, -1))
     some, every = (lambda p: min(1.0, len(p) * p.min())), np.max  # Bonferroni's correction for a choice
@@ -257,11 +257,13 @@ def test_published_checks_follow_from_their_numbers_and_give_the_verdicts(path):
         checks, where = verdict["checks"], f"{verdict['id']}, {verdict['variant']}"
         matches = {check["subject"]: check for check in checks if check["quantity"] == "the mean"}
         for check in checks:
-            found = check_p_values(check, matches)
-            assert found is None or found == pytest.approx((check["p_for"], check["p_against"]), rel=1e-6, abs=0), where
+            p_values = check_p_values(check, matches)
+            assert p_values is None or p_values == pytest.approx(
+                (check["p_for"], check["p_against"]), rel=1e-6, abs=0
+            ), where
         for side in ("p_for", "p_against"):
-            found = corrected([check[side] for check in checks])
-            assert found == pytest.approx([check[f"{side}_adjusted"] for check in checks], rel=1e-9, abs=0)
+            adjusted = corrected([check[side] for check in checks])
+            assert adjusted == pytest.approx([check[f"{side}_adjusted"] for check in checks], rel=1e-9, abs=0)
         outcomes, outcome, decisive, note = judged(checks)
         assert outcomes == [(check["verdict"], check["before"]) for check in checks]
         assert (outcome, decisive) == (verdict["verdict"], verdict["decisive"]), where
@@ -279,10 +281,11 @@ def test_published_checks_follow_from_their_numbers_and_give_the_verdicts(path):
 @pytest.mark.parametrize("name", ["ijcai2025", "aaai2025"])
 def test_published_claims_are_those_of_the_paper_and_of_the_table(name):
     table, seeds = (PUBLISHED / name / "claims.md").read_text(encoding="utf-8"), read(f"{name}/made.json")["seeds"]
-    found = verdicts_as_markdown(name)
-    assert numbers(table) == numbers(found)
-    table, found = (text.replace("not significant", "undecided") for text in (table, found))  # as it was called before
-    assert re.findall("[a-z]+", table) == re.findall("[a-z]+", found)
+    markdown = verdicts_as_markdown(name)
+    assert numbers(table) == numbers(markdown)
+    # As it was called before.
+    table, markdown = (text.replace("not significant", "undecided") for text in (table, markdown))
+    assert re.findall("[a-z]+", table) == re.findall("[a-z]+", markdown)
     keys = ("quantity", "wanted", "threshold", "beside", "published")
     for verdict in read(f"{name}/claims.json"):
         checks = [tuple(check[key] for key in keys) for check in verdict["checks"]]
@@ -317,7 +320,7 @@ def test_published_claims_have_the_published_means(name, least):
     windows, compared = {None: "", ", rounds 2901 to 3000": "_last_100"}, 0
     for verdict in read(f"{name}/claims.json"):
         for check in verdict["checks"]:
-            matches = [re.fullmatch(MATCH, one).groups() for one in check["subject"].split(" minus ")]
+            matches = [re.fullmatch(MATCH, subject).groups() for subject in check["subject"].split(" minus ")]
             keys = [(*match, f"{verdict['metric']}{windows.get(window, window)}") for *match, window in matches]
             if check["quantity"] == "the growth exponent" or not means.keys() >= {*keys}:  # other rounds
                 continue
@@ -350,8 +353,8 @@ def test_published_duels_follow_from_their_means_and_deviations():
         half = half_width(sd, n)
         p = 2 * np.minimum(0.5, p_above(np.abs(mean), half, n))
         p_holm = corrected(p.tolist())
-        found = {"low": mean - half, "high": mean + half, "p": p, "p_holm": np.array(p_holm)}
-        for key, column in found.items():
+        columns = {"low": mean - half, "high": mean + half, "p": p, "p_holm": np.array(p_holm)}
+        for key, column in columns.items():
             assert column.tolist() == pytest.approx([duel[key] for duel in duels], rel=1e-7, abs=0), (game, key)
         for duel, p in zip(duels, p_holm, strict=True):
             ahead = duel["first"] if duel["advantage"] > 0 else duel["second"]
@@ -361,8 +364,10 @@ def test_published_duels_follow_from_their_means_and_deviations():
 def test_published_duels_over_all_games_are_the_means_of_the_games():
     over_all, *games = published_duels().values()
     for duel, *others in zip(over_all, *games, strict=True):
-        assert {(one["first"], one["second"]) for one in others} == {(duel["first"], duel["second"])}
-        assert duel["advantage"] == pytest.approx(np.mean([one["advantage"] for one in others]), rel=1e-9, abs=1e-15)
+        assert {(other["first"], other["second"]) for other in others} == {(duel["first"], duel["second"])}
+        assert duel["advantage"] == pytest.approx(
+            np.mean([other["advantage"] for other in others]), rel=1e-9, abs=1e-15
+        )
 
 
 def test_published_standings_follow_from_the_duels():
@@ -380,15 +385,15 @@ def test_published_standings_follow_from_the_duels():
 
     def measures(group: list[str]) -> dict[str, Rows]:
         """For each of a group, its rank by the mean advantage over the others, the mean with its interval, its mass."""
-        places = [place[one] for one in group]
+        places = [place[learner] for learner in group]
         inside = against[:, places][:, :, places]
         by_game, (mass, _) = inside.sum(axis=2).T / (len(group) - 1), nash(inside.mean(axis=0))
         mean, half = by_game.mean(axis=1), half_width(by_game.std(axis=1, ddof=1), len(games))
         ranks = 1 + (mean > mean[:, None]).sum(axis=1)
         return dict(zip(group, zip(ranks, mean, mean - half, mean + half, mass, strict=True), strict=True))
 
-    groups = {kind: [one for one in learners if kinds[one] == kind] for kind in kinds.values()}
-    of_kind = {one: found for group in groups.values() for one, found in measures(group).items()}
+    groups = {kind: [learner for learner in learners if kinds[learner] == kind] for kind in kinds.values()}
+    of_kind = {learner: measured for group in groups.values() for learner, measured in measures(group).items()}
     of_all = measures(learners)
     mixture, unique = nash(against.mean(axis=0))
     assert len(standings) == 21
@@ -396,24 +401,24 @@ def test_published_standings_follow_from_the_duels():
     for row in standings:
         name = row["learner"]
         columns = ("rank", "advantage", "advantage_low", "advantage_high", "nash_mass")
-        found = dict(zip(columns, of_all[name], strict=True))
-        found |= dict(zip((f"kind_{column}" for column in columns), of_kind[name], strict=True))
-        found |= {"kind_size": len(groups[row["kind"]]), "nash_score": against.mean(axis=0)[place[name]] @ mixture}
-        found |= {"beats": len(wins[name]), "loses_to": sum(name in losers for losers in wins.values())}
-        assert differences(found, {key: row[key] for key in found}, near=1e-12) == [], name
+        computed = dict(zip(columns, of_all[name], strict=True))
+        computed |= dict(zip((f"kind_{column}" for column in columns), of_kind[name], strict=True))
+        computed |= {"kind_size": len(groups[row["kind"]]), "nash_score": against.mean(axis=0)[place[name]] @ mixture}
+        computed |= {"beats": len(wins[name]), "loses_to": sum(name in losers for losers in wins.values())}
+        assert differences(computed, {key: row[key] for key in computed}, near=1e-12) == [], name
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
         assert row["nash_mass_mean"] <= row["nash_support"] <= 1
     summary = read("tournament/summary.json")
     assert (summary["nash_unique"], summary["cycles"]) == (unique, cycles_of(wins))
     by_game = {game: cycles_of(_beaten(duels)) for game, duels in published_duels().items()}
     assert summary["cycles_by_game"] == {
-        game: found for game, found in by_game.items() if found and game != "all games"
+        game: of_game for game, of_game in by_game.items() if of_game and game != "all games"
     }
 
 
 def _beaten(duels: Rows) -> dict[str, list[str]]:
     """The learners that each learner beats, in the order of the duels."""
-    wins: dict[str, list[str]] = {one: [] for duel in duels for one in (duel["first"], duel["second"])}
+    wins: dict[str, list[str]] = {learner: [] for duel in duels for learner in (duel["first"], duel["second"])}
     for duel in duels:
         if duel["winner"]:
             wins[duel["winner"]].append(duel["second" if duel["winner"] == duel["first"] else "first"])
@@ -435,7 +440,7 @@ def test_the_summary_of_the_tournament_has_the_numbers_of_its_tables():
         for row in summary["standings"]
     ]
     assert differences(flat, read("tournament/standings.csv")) == []
-    duels = [one | {"winner": one["winner"] or None} for one in summary["duels"]]
+    duels = [duel | {"winner": duel["winner"] or None} for duel in summary["duels"]]
     assert differences(duels, by_game["all games"]) == []
     assert list(summary["games"]) == list(by_game)[1:]
     assert list(summary["games"].values()) == rounds_of("standard")
@@ -454,13 +459,13 @@ SIDES = {"head-to-head": "above", "self-play": "below"}
 
 @pytest.mark.parametrize("name", ["kin", "strain", "strain-2", "gene-lr"])
 def test_published_tests_follow_from_their_rows(name):
-    summary, found, markdown = registered_test(name)
+    summary, statements, markdown = registered_test(name)
     assert datetime.fromisoformat(summary["registered"]["date"]) < datetime.fromisoformat(summary["begun"])
     table, (trial,) = read(f"{name}/verdicts.csv"), summary["trials"]
-    assert len(table) == sum(len(one["rows"]) + len(one["overall"]) for one in found.values())
+    assert len(table) == sum(len(statement["rows"]) + len(statement["overall"]) for statement in statements.values())
     learners, others = 1 + len(trial["opponents"]), len(trial["opponents"])
     assert summary["cells"] == len(trial["games"]) * (2 * others + learners + 2 * learners)
-    for id, statement in found.items():
+    for id, statement in statements.items():
         rows, published = [row for row in table if row["statement"] == id], trial["statements"][id]
         labels = {"subject": trial["subject"], "statement": id}
         computed = [{**labels, **row} for row in (*statement["rows"], *statement["overall"])]
@@ -499,8 +504,8 @@ def test_published_ablation_is_corrected_as_one_family():
     tested = [row for row in rows if row["p_holm"] is not None]
     assert len(tested) == read("ablation/summary.json")["tests"] == 256
     assert {row["game"] for row in tested} == {"all games"}
-    found = corrected([row["p"] for row in tested])
-    assert found == pytest.approx([row["p_holm"] for row in tested], rel=1e-5, abs=0)  # six digits are stored
+    adjusted = corrected([row["p"] for row in tested])
+    assert adjusted == pytest.approx([row["p_holm"] for row in tested], rel=1e-5, abs=0)  # six digits are stored
 
 
 def test_published_ablation_intervals_and_p_values_follow_from_each_other():

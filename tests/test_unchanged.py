@@ -109,9 +109,9 @@ def of_match(match) -> dict[str, str]:
     played = Match.of(game, row, column, rounds, noise)
     kept = "counts" if isinstance(played.game, Game) else "actions"  # genomes cannot be counted
     result = simulate(played, [3, 0, 11, 7], record=3, metrics=["all"], keep=[kept])
-    found = {name: digest(values) for name, values in result.metrics.items()}
-    found |= {"row policy": digest(result.row_policy), "column policy": digest(result.column_policy)}
-    return found | {kept: digest(result.kept[kept])}
+    digests = {name: digest(values) for name, values in result.metrics.items()}
+    digests |= {"row policy": digest(result.row_policy), "column policy": digest(result.column_policy)}
+    return digests | {kept: digest(result.kept[kept])}
 
 
 def of_study(folder: str) -> dict[str, str]:
@@ -146,8 +146,8 @@ def expected() -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("match", MATCHES, ids=title)
 def test_a_match_is_unchanged(match):
     wanted = expected()[title(match)]
-    found = of_match(match)
-    assert {name: found.get(name) for name in wanted} == wanted  # a metric that is new has no digest yet
+    digests = of_match(match)
+    assert {name: digests.get(name) for name in wanted} == wanted  # a metric that is new has no digest yet
 
 
 def test_a_study_with_two_workers_is_unchanged(tmp_path):
@@ -161,8 +161,8 @@ def test_a_player_is_unchanged(spec):
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
-        found = {title(match): of_match(match) for match in MATCHES}
-        found["study"] = of_study(folder + "/results")
-    found |= {f"player {spec}": of_player(spec) for spec in PLAYERS}
-    FILE.write_text(json.dumps(found, indent=1) + "\n")
-    sys.stdout.write(f"{len(found)} entries: {FILE}\n")
+        digests = {title(match): of_match(match) for match in MATCHES}
+        digests["study"] = of_study(folder + "/results")
+    digests |= {f"player {spec}": of_player(spec) for spec in PLAYERS}
+    FILE.write_text(json.dumps(digests, indent=1) + "\n")
+    sys.stdout.write(f"{len(digests)} entries: {FILE}\n")
