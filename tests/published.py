@@ -60,3 +60,8 @@ def different(actual: Any, expected: Any, where: str = "", rel: float = 1e-9, ne
         same = actual == expected and isinstance(actual, bool) == isinstance(expected, bool)
         return [] if same else [f"{where}: {actual!r} instead of {expected!r}"]
     return [line for place, first, second in pairs for line in different(first, second, place, rel, near)]
+
+
+def frozen_row(difference: Any) -> dict[str, Any]:
+    """A difference of the ablation as the frozen numbers have it, with an older word for the suggestion."""
+    return {"wish" if key == "suggestion" else key: value for key, value in difference.row().items()}

@@ -29,8 +29,8 @@ from coebl.tournament.outcome import finish_trial
 from coebl.tournament.standings import measure
 from coebl.tournament.standings import standings as rank_learners
 from coebl.tournament.suite import read_suite, study_of
-from published import different
-from tools.suggestions import OutcomesBySeed
+from published import different, frozen_row
+from tools.suggestions import Outcomes
 
 ROOT = Path(__file__).parents[1]
 FROZEN = ROOT / "tests" / "frozen"
@@ -183,9 +183,9 @@ def trial(folder: Path) -> Rows:
     ]
 
 
-def ablation(folder: Path) -> Any:
+def ablation(folder: Path) -> Outcomes:
     """The outcomes of the ablation study, from which its tables follow."""
-    return OutcomesBySeed(Results(folder), read_study(FROZEN / "ablation.toml"))
+    return Outcomes(Results(folder), read_study(FROZEN / "ablation.toml"))
 
 
 # The numbers of each frozen folder: what `frozen/make.py` stores, and what is computed again
@@ -229,7 +229,7 @@ NUMBERS: dict[str, dict[str, Callable[[Path], Rows]]] = {
     "trial": {"findings": trial},
     "ablation": {
         "means": lambda folder: list(ablation(folder).means()),
-        "differences": lambda folder: [difference._asdict() for difference in ablation(folder).differences()],
+        "differences": lambda folder: [frozen_row(difference) for difference in ablation(folder).differences()],
     },
 }
 

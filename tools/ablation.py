@@ -10,6 +10,7 @@ Run in the root of a checkout:
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ import polars as pl
 from coebl.core.files import write_whole
 from coebl.core.text import csv_text, decimal_places
 from coebl.evidence.pairwise import ALL_GAMES
+from coebl.evidence.statistics import Estimate
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.naming import PALETTE
@@ -28,11 +30,12 @@ from coebl.plots.style import GUIDE, NOTE, WIDTH, drawing
 from coebl.study import Results, Study, read_study
 from tools.suggestions import (
     KIN,
+    NUMBERS,
     OUTCOMES,
     SELF_PLAY,
     SUGGESTIONS,
     Difference,
-    OutcomesBySeed,
+    Outcomes,
     label,
     plain,
 )
@@ -58,47 +61,51 @@ class Files:
     def __init__(self, folder: Path) -> None:
         self.summary: dict[str, Any] = read_json(folder / "summary.json")
         tables = [pl.read_csv(folder / f"{name}.csv", infer_schema_length=None) for name in ("differences", "means")]
-        self.differences = [Difference(*row) for row in tables[0].iter_rows()]
+        self.differences = []
+        for row in tables[0].fill_null(math.nan).iter_rows(named=True):
+            numbers = {name: row.pop(name) for name in NUMBERS}
+            estimate = Estimate(sd=math.nan, n=self.summary["seeds"], **numbers)
+            self.differences.append(Difference(**row, estimate=estimate))
         self.means = {(learner, outcome, game): mean for learner, outcome, game, mean, *_ in tables[1].iter_rows()}
 
     def of_suggestion(
         self, suggestion: str, against_plain: bool = True
     ) -> dict[tuple[str, str], dict[str, Difference]]:
         """Return the tests of a suggestion against plain learners or second bases: by learner and base, by outcome."""
-        found: dict[tuple[str, str], dict[str, Difference]] = {}
-        for one in self.differences:
-            if one.wish == suggestion and one.game == ALL_GAMES and (one.base == plain(one.learner)) == against_plain:
-                found.setdefault((one.learner, one.base), {})[one.outcome] = one
-        return found
+        tests: dict[tuple[str, str], dict[str, Difference]] = {}
+        for test in self.differences:
+            if test.suggestion == suggestion and test.game == ALL_GAMES:
+                if (test.base == plain(test.learner)) == against_plain:
+                    tests.setdefault((test.learner, test.base), {})[test.outcome] = test
+        return tests
 
     def test(self, learner: str, outcome: str, base: str | None = None, game: str = ALL_GAMES) -> Difference:
         """Return one difference, by default from the plain learner and over all games."""
-        base = base or plain(learner)
-        wanted = learner, base, outcome, game
-        return next(one for one in self.differences if (one.learner, one.base, one.outcome, one.game) == wanted)
+        wanted = learner, base or plain(learner), outcome, game
+        return next(test for test in self.differences if test[1:5] == wanted)
 
     def counted(self, suggestion: str) -> tuple[int, int, int]:
         """Return the number of tests against plain learners: won, lost and in total."""
-        tests = [one for tests in self.of_suggestion(suggestion).values() for one in tests.values()]
-        shown = [one for one in tests if one.significant]
-        return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)
+        signs = [test.estimate.sign for tests in self.of_suggestion(suggestion).values() for test in tests.values()]
+        return signs.count(-1), signs.count(1), len(signs)
 
 
 def summarise(results: Results, study: Study, folder: Path) -> None:
     """Write the summary, the tables and the figures of a finished study to the folder."""
-    outcomes = OutcomesBySeed(results, study)
+    outcomes = Outcomes(results, study)
     differences = outcomes.differences()
     summary = {
         "command": f"coebl run {STUDY.as_posix()} --out FOLDER",
         "games": outcomes.games,
         "seeds": outcomes.seeds,
         "learners": len(outcomes.learners),
-        "tests": sum(one.p_holm is not None for one in differences),
+        "tests": sum(difference.game == ALL_GAMES for difference in differences),
         "versions": results.versions(),
     }
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
-    write_whole(folder / "differences.csv", csv_text([one._asdict() for one in differences], Difference._fields))
+    rows = [difference.row() for difference in differences]
+    write_whole(folder / "differences.csv", csv_text(rows, list(rows[0])))
     means = list(outcomes.means())
     write_whole(folder / "means.csv", csv_text(means, list(means[0])))
     files = Files(folder)
@@ -138,19 +145,22 @@ def _panel(ax: Axes, files: Files, suggestions: Sequence[str], outcome: str, lin
     tests = [
         (suggestion, found[outcome]) for suggestion in suggestions for found in files.of_suggestion(suggestion).values()
     ]
-    bases = list(dict.fromkeys(one.base for _, one in tests))
+    bases = list(dict.fromkeys(test.base for _, test in tests))
     ax.axvline(0, **GUIDE)
     for which, base in enumerate(bases):
         colour, marker = PALETTE[which][0], "os"[which]  # as in the titles of the panels
         learner = parse_learner(base)
         name = f"COEBL, c = {learner.c:g}" if isinstance(learner, Coebl) else learner.title
         ax.plot([], [], marker, color=colour, markersize=4, linestyle="none", label=f"{name}, variant − plain")
-        for suggestion, one in tests:
-            if one.base == base:
-                y = lines[suggestion, label(one.learner)] + 0.36 * (which - (len(bases) - 1) / 2)
-                face = colour if one.significant else "white"
-                ax.plot([one.low, one.high], [y, y], color=colour, linewidth=1.1)
-                ax.plot(one.mean, y, marker, color=colour, markerfacecolor=face, markersize=3.6, markeredgewidth=0.8)
+        for suggestion, test in tests:
+            if test.base == base:
+                y = lines[suggestion, label(test.learner)] + 0.36 * (which - (len(bases) - 1) / 2)
+                estimate = test.estimate
+                face = colour if estimate.sign else "white"
+                ax.plot([estimate.low, estimate.high], [y, y], color=colour, linewidth=1.1)
+                ax.plot(
+                    estimate.mean, y, marker, color=colour, markerfacecolor=face, markersize=3.6, markeredgewidth=0.8
+                )
     levels = "  ".join(
         f"{symbol} {files.means[base, outcome, ALL_GAMES]:.3g}" for symbol, base in zip("●■", bases, strict=False)
     )
@@ -177,12 +187,13 @@ def document(folder: Path) -> str:
     )
 
 
-def cell(one: Difference) -> str:
+def cell(difference: Difference) -> str:
     """Return a difference with its interval, in bold type if it is significant, as "**-1.2 [-1.5, -0.9]**"."""
-    half = (one.high - one.low) / 2
+    estimate = difference.estimate
+    half = (estimate.high - estimate.low) / 2
     places = decimal_places(half) if half > 0 else 0
-    text = f"{one.mean:.{places}f} [{one.low:.{places}f}, {one.high:.{places}f}]"
-    return f"**{text}**" if one.significant else text
+    text = f"{estimate.mean:.{places}f} [{estimate.low:.{places}f}, {estimate.high:.{places}f}]"
+    return f"**{text}**" if estimate.sign else text
 
 
 def setting(spec: str) -> str:

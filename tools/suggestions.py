@@ -5,15 +5,16 @@ The comparisons were fixed before the run, in studies/ablation.toml; `comparison
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from coebl.core.text import few_digits
-from coebl.evidence.pairwise import ALL_GAMES, pooled, tests_of
-from coebl.evidence.statistics import ALPHA, correct
+from coebl.evidence.pairwise import ALL_GAMES, SETTING, by_seat, differences, pooled, tests_of
+from coebl.evidence.statistics import Estimate, correct
 from coebl.learners import Learner, parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.learners.kin import Kin
@@ -23,6 +24,7 @@ SUGGESTIONS = ("mutation", "recombination", "selection", "population")  # by the
 KIN = "kin"  # the group of its comparisons
 SELF_PLAY = "self-play"
 OUTCOMES = ("best-response", "ucb", "exp3", SELF_PLAY)  # the opponents; lower is better in all of them
+NUMBERS = ("mean", "low", "high", "p", "p_holm")  # of a difference in the files
 ROUNDS = 100  # regrets are per this many rounds
 
 # A second base, where the question needs it: the same learner except for one parameter.
@@ -38,29 +40,25 @@ _SECOND = {
 class Comparison(NamedTuple):
     """A variant and the learner that it is compared with, by their specs."""
 
-    wish: str
+    suggestion: str
     learner: str
     base: str
 
 
 class Difference(NamedTuple):
-    """The difference between a variant and its base, with its 95 % interval over the seeds."""
+    """The difference between a variant and its base in an outcome, on a game or over all games."""
 
-    wish: str
+    suggestion: str
     learner: str
     base: str
     outcome: str
     game: str
-    mean: float
-    low: float
-    high: float
-    p: float
-    p_holm: float | None  # corrected over all tests of the study; None on single games, which are not tested
+    estimate: Estimate  # corrected over all tests of the study; on single games, which are not tested, not at all
 
-    @property
-    def significant(self) -> bool:
-        """True if the difference is significant at 5 %, after Holm."""
-        return self.p_holm is not None and self.p_holm <= ALPHA
+    def row(self) -> dict[str, Any]:
+        """Return a row of a table."""
+        labels = self._asdict()
+        return labels | plain_values(labels.pop("estimate"), NUMBERS)
 
 
 def plain(spec: str) -> str:
@@ -94,11 +92,11 @@ def comparisons(learners: Iterable[str]) -> list[Comparison]:
             continue
         learner = parse_learner(spec)
         changed = _changed(learner)
-        wish = KIN if isinstance(learner, Kin) else next(name for name in SUGGESTIONS if name in changed)
-        first.append(Comparison(wish, spec, plain(spec)))
+        suggestion = KIN if isinstance(learner, Kin) else next(name for name in SUGGESTIONS if name in changed)
+        first.append(Comparison(suggestion, spec, plain(spec)))
         for (name, value), instead in _SECOND.items():
             if changed.get(name) == value:
-                second.append(Comparison(wish, spec, str(replace(learner, **{name: instead}))))
+                second.append(Comparison(suggestion, spec, str(replace(learner, **{name: instead}))))
     return first + second
 
 
@@ -109,7 +107,7 @@ def _changed(learner: Learner) -> dict[str, str]:
     return {name: str(getattr(learner, name)) for name in names if getattr(learner, name) != getattr(usual, name)}
 
 
-class OutcomesBySeed:
+class Outcomes:
     """The outcomes of the learners of a study, by seed. The study has to be finished."""
 
     def __init__(self, results: Results, study: Study) -> None:
@@ -118,47 +116,45 @@ class OutcomesBySeed:
         table = results.last(["pseudo_regret", "exploitability"])
         lengths = dict(table.select("game", "rounds").iter_rows())
         self.games = {game: lengths[game] for game in dict.fromkeys(game for game, _, _ in matches)}
-        row, column = (pl.col("players").list.get(seat) for seat in (0, 1))
-        alone = row == column
-        regret = pl.col("pseudo_regret") * ROUNDS / pl.col("rounds")  # per hundred rounds
-        by_game = table.select(
-            "game",
-            "seed",
-            learner=row.cast(pl.Enum(self.learners), strict=False),
-            outcome=pl.when(alone).then(pl.lit(SELF_PLAY)).otherwise(column).cast(pl.Enum(OUTCOMES), strict=False),
-            value=pl.when(alone).then(pl.col("exploitability")).otherwise(regret),
-        ).drop_nulls(["learner", "outcome"])
-        over_all = pooled(by_game, ["learner", "outcome"], ["game"]).with_columns(game=pl.lit(ALL_GAMES))
-        values = pl.concat([over_all.select(by_game.columns), by_game])  # game, seed, learner, outcome, value
-        self.values = values.with_columns(pl.col("game").cast(pl.Enum([ALL_GAMES, *self.games])))
-        self.seeds = over_all["seed"].n_unique()
+        self.seeds = table["seed"].n_unique()
+        alone = by_seat(table, "exploitability", signed=False).filter("alone")
+        alone = alone.with_columns(opponent=pl.lit(SELF_PLAY))
+        others = by_seat(table, "pseudo_regret").filter(~pl.col("alone"))
+        others = others.with_columns(value=pl.col("value") * ROUNDS / pl.col("rounds"))
+        sides = pl.concat([alone, others]).filter(pl.col("learner").is_in(self.learners), seat="row")
+        self._sides = sides.with_columns(outcome=pl.col("opponent").cast(pl.Enum(OUTCOMES), strict=False))
+
+    def _tests(self, samples: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[str, ...], Estimate]:
+        """Return the mean of `value` by these keys, the outcome and the game, over all games first."""
+        keys = [*keys, "outcome"]
+        whole = pooled(samples, keys, SETTING).with_columns(game=pl.lit(ALL_GAMES))
+        every = pl.concat([whole, samples.select(whole.columns)]).drop_nulls(["value", "outcome"])
+        every = every.with_columns(pl.col("game").cast(pl.Enum([ALL_GAMES, *self.games])))
+        return tests_of(every, [*keys, "game"], family="")
 
     def means(self) -> Iterator[dict[str, Any]]:
         """Yield the mean of each outcome of each learner, over all games and per game, with its interval."""
-        keys = ["learner", "outcome", "game"]
-        for labels, test in tests_of(self.values, keys, family="").items():
-            numbers = {name: _six(getattr(test, name)) for name in ("mean", "low", "high")}
-            yield dict(zip(keys, labels, strict=True)) | numbers
+        sides = self._sides.with_columns(pl.col("learner").cast(pl.Enum(self.learners)))
+        for (learner, outcome, game), estimate in self._tests(sides, ["learner"]).items():
+            yield {"learner": learner, "outcome": outcome, "game": game} | plain_values(estimate, NUMBERS[:3])
 
     def differences(self) -> list[Difference]:
         """Return all comparisons, over all games and per game; Holm corrects over all tests over all games together."""
-        specs = pl.Enum(self.learners)
-        pairs = pl.DataFrame(comparisons(self.learners), Comparison._fields, orient="row").with_row_index("place")
-        bases = self.values.rename({"learner": "base", "value": "subtracted"})
-        typed = pairs.cast({"learner": specs, "base": specs})
-        paired = typed.join(self.values, on="learner").join(bases, on=["base", "outcome", "game", "seed"])
-        paired = paired.with_columns(value=pl.col("value") - pl.col("subtracted"))
-        tests = tests_of(paired, ["place", *Difference._fields[:5]], family="")
+        chosen = comparisons(self.learners)
+        paired = differences(self._sides, [(learner, base) for _, learner, base in chosen], "common opponents")
+        tests = self._tests(paired, ["first", "second"])
         whole = [key for key in tests if key[-1] == ALL_GAMES]
-        family = correct([replace(tests[key], p=_six(tests[key].p)) for key in whole], "all tests of the study")
-        corrected = {key: _six(test.p_holm) for key, test in zip(whole, family, strict=True)}
-        numbers = Difference._fields[5:9]
+        rounded = [replace(tests[key], p=float(f"{tests[key].p:.6g}")) for key in whole]
+        tests |= dict(zip(whole, correct(rounded, "all tests of the study"), strict=True))
         return [
-            Difference._make([*key[1:], *(_six(getattr(test, name)) for name in numbers), corrected.get(key)])
-            for key, test in tests.items()
+            Difference(*comparison, outcome, game, tests[comparison.learner, comparison.base, outcome, game])
+            for comparison in chosen
+            for outcome in OUTCOMES
+            for game in (ALL_GAMES, *self.games)
         ]
 
 
-def _six(number: float) -> float:
-    """Round to six digits: enough for a document, and without the noise of the last bit in a committed file."""
-    return float(f"{number:.6g}")
+def plain_values(estimate: Estimate, names: Sequence[str]) -> dict[str, float | None]:
+    """Return numbers of an estimate, with six digits: without the noise of the last bit in a committed file."""
+    numbers = {name: float(f"{getattr(estimate, name):.6g}") for name in names}
+    return {name: None if math.isnan(number) else number for name, number in numbers.items()}

@@ -4,12 +4,11 @@ import json
 import tarfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.study import Results, read_study
-from published import different
+from published import different, frozen_row
 from tools.ablation import STUDY, Files, summarise
 from tools.suggestions import KIN, OUTCOMES, comparisons
 
@@ -27,7 +26,7 @@ def test_the_results_are_those_of_the_whole_study(files):
     learners = dict.fromkeys(row for _, row, _ in study.matches())
     wanted = {(test, outcome) for test in comparisons(learners) for outcome in OUTCOMES}
     tested = [test for test in files.differences if test.game == ALL_GAMES]
-    assert {((test.wish, test.learner, test.base), test.outcome) for test in tested} == wanted
+    assert {((test.suggestion, test.learner, test.base), test.outcome) for test in tested} == wanted
     assert files.summary["tests"] == len(tested) == len(wanted)
     assert files.summary["games"] == {cell.game: cell.rounds for cell in study.cells}
     assert files.summary["seeds"] == 20
@@ -36,11 +35,8 @@ def test_the_results_are_those_of_the_whole_study(files):
 def test_the_text_agrees_with_the_numbers(files):
     def significance(variant, outcome, base=None):
         """Return -1 where the variant is significantly better, 1 where worse, else 0; for c = 8 and c = 2."""
-        signs = []
-        for c in ("coebl:", "coebl:c=2,"):
-            test = files.test(c + variant, outcome, base and c + base)
-            signs.append(int(np.sign(test.mean)) * test.significant)
-        return signs
+        tests = [files.test(c + variant, outcome, base and c + base) for c in ("coebl:", "coebl:c=2,")]
+        return [test.estimate.sign for test in tests]
 
     assert significance("mutation=sparse:probability=0", "best-response") == [-1, -1]
     for mutation in ("gaussian-prose", "posterior"):
@@ -65,16 +61,22 @@ def test_the_text_agrees_with_the_numbers(files):
     assert significance("population=pool:mutants=4", "best-response") == [0, -1]
     for against_plain in (True, False):
         assert not any(
-            test.significant
+            test.estimate.sign
             for tests in files.of_suggestion("selection", against_plain).values()
             for test in tests.values()
         )
     for none in ("coebl:selection=none", "coebl:c=2,selection=none"):
-        assert all(test[5:8] == (0, 0, 0) for test in differences_of(files, none))
+        assert all(
+            (test.estimate.mean, test.estimate.low, test.estimate.high) == (0, 0, 0)
+            for test in differences_of(files, none)
+        )
     kin = [
-        test for (learner, _) in files.of_suggestion(KIN) for test in differences_of(files, learner) if test.significant
+        test
+        for (learner, _) in files.of_suggestion(KIN)
+        for test in differences_of(files, learner)
+        if test.estimate.sign
     ]
-    assert all(test.mean > 0 for test in kin)
+    assert all(test.estimate.sign > 0 for test in kin)
     assert {(test.learner, test.outcome) for test in kin} == {
         *(("kin:mutation=0", outcome) for outcome in ("ucb", "self-play")),
         *(("kin:own=1", outcome) for outcome in ("ucb", "exp3", "self-play")),
@@ -93,7 +95,7 @@ def test_the_files_have_the_numbers_of_the_runs(tmp_path):
     study = read_study(FROZEN / "ablation.toml")
     summarise(Results(tmp_path / "ablation"), study, tmp_path)
     files, expected = Files(tmp_path), json.loads((FROZEN / "ablation.json").read_text())
-    assert different([test._asdict() for test in files.differences], expected["differences"]) == []
+    assert different([*map(frozen_row, files.differences)], expected["differences"]) == []
     assert different([*files.means.values()], [row["mean"] for row in expected["means"]]) == []
     assert files.summary["games"] == {cell.game: cell.rounds for cell in study.cells}
     assert {path.name for path in tmp_path.glob("*.*g")} == {"coebl.png", "coebl.svg", "kin.png", "kin.svg"}
