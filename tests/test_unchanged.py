@@ -42,6 +42,7 @@ MATCHES = [
     ("diagonal:5", "coebl", "coebl:c=2", 30, None),
     ("diagonal:5", "ucb", "ucb", 40, None),
     ("diagonal:6", "ucb", "coebl", 15, None),
+    ("bigger-number:5", "ucb", "ucb", 400, None),  # long enough for the solver to repair what rounding has spoilt
     ("bigger-number:2", "coebl:c=2", "best-response", 150, None),
     ("bigger-number:3", "best-response", "ucb", 100, "exponential"),
     ("bigger-number:3", "exp3-ix", "best-response", 60, None),
