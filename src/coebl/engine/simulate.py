@@ -123,6 +123,7 @@ def simulate(
 def default_metrics(game: AnyGame) -> list[str]:
     """Return the metrics that are recorded by default: the usual ones that a game allows, else all that it allows.
 
+    >>> from coebl import parse_game
     >>> default_metrics(parse_game("chicken"))
     ['nash_conv', 'swap_regret', 'swap_regret:2', 'welfare']
     """
