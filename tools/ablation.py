@@ -143,7 +143,7 @@ def plot_suggestions(files: Files, suggestions: Sequence[str]) -> Figure:
 
 def _panel(ax: Axes, files: Files, suggestions: Sequence[str], outcome: str, lines: dict[tuple[str, str], int]) -> None:
     tests = [
-        (suggestion, found[outcome]) for suggestion in suggestions for found in files.of_suggestion(suggestion).values()
+        (suggestion, tests[outcome]) for suggestion in suggestions for tests in files.of_suggestion(suggestion).values()
     ]
     bases = list(dict.fromkeys(test.base for _, test in tests))
     ax.axvline(0, **GUIDE)

@@ -135,8 +135,8 @@ class Comparison:
             return f"one seed cannot separate {self.a} and {self.b}"
         if contest.difference.p <= ALPHA:
             word = "lower" if contest.difference.mean < 0 else "higher"
-            found = f"{self.a} has the {word} {self.title}"
-            return f"{found}, so {self.a if word == self.better else self.b} does better" if self.better else found
+            fact = f"{self.a} has the {word} {self.title}"
+            return f"{fact}, so {self.a if word == self.better else self.b} does better" if self.better else fact
         if contest.equivalence:
             return f"{self.a} and {self.b} are equivalent within {contest.equivalence.margin:g}"
         return f"it is undecided between {self.a} and {self.b}"

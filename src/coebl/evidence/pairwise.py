@@ -103,15 +103,15 @@ def pairwise(
     parts: list[pl.DataFrame] = []
     for name in [metric] if isinstance(metric, str) else metric:
         rows, own = by_seat(table, name).filter(pl.col("value").is_finite()), is_own(name, table.columns)
-        found = differences(rows, combinations(names, 2), "common opponents" if own else "head to head")
+        values = differences(rows, combinations(names, 2), "common opponents" if own else "head to head")
         share = -0.5 if not own else 1.0 if metric_words(name).better == "higher" else -1.0
-        found = found.with_columns(pl.col("value") * share, own=pl.lit(own))
-        parts.append(found.select(*_PAIRING, "seed", "seat", "opponent", "value"))
+        values = values.with_columns(pl.col("value") * share, own=pl.lit(own))
+        parts.append(values.select(*_PAIRING, "seed", "seat", "opponent", "value"))
         table = table.filter(pl.col(name).is_null())
     samples = pooled(pl.concat(parts), _PAIRING, ["seat", "opponent"])
     families = [(samples, str(family))]
     if family == "the pairings of a game":
-        families = [(samples.join(one, on=SETTING, how="semi"), family) for one in settings.iter_slices(1)]
+        families = [(samples.join(game, on=SETTING, how="semi"), family) for game in settings.iter_slices(1)]
     if overall:
         means = pooled(samples, _PAIRING[len(SETTING) :], SETTING)
         whole = means.with_columns(game=pl.lit(ALL_GAMES), noise=pl.lit(""), rounds=pl.lit(0))
@@ -192,8 +192,8 @@ def _numbers(table: pl.DataFrame, metric: str, signed: bool, seat: int) -> tuple
 
 def has_a_number_per_seat(metric: str) -> bool:
     """Return True for a metric with a number for each seat, such as payoff."""
-    found = registered_metric(metric)
-    return found is not None and found.by_seat
+    registered = registered_metric(metric)
+    return registered is not None and registered.by_seat
 
 
 def is_own(metric: str, columns: Collection[str]) -> bool:

@@ -308,7 +308,8 @@ def finish_trial(suite: Suite, subjects: Sequence[Learner], study: Study, folder
     widths = payoff_widths(study)
     trials = []
     for subject in subjects:
-        name, *opponents = (without_folder(str(one)) for one in (subject, *opponents_of(suite, subject)))
+        learners = subject, *opponents_of(suite, subject)
+        name, *opponents = (without_folder(str(learner)) for learner in learners)
         trials.append(Trial(name, tuple(opponents), games, widths))
     tested = {trial.subject: trial for trial in trials}
     verdicts = judge(results, map(claim_of, suite.statements), tested, seeds)
@@ -334,9 +335,9 @@ def write_trials(
 ) -> Path:
     """Write the verdicts as JSON, Markdown, CSV and Parquet, and a figure per subject, into the folder of a study."""
     target = make_folder(folder / FOLDER, folder)
-    judged = [(trial, [one for one in verdicts if one.variant == trial.subject]) for trial in trials]
-    for place, (trial, found) in enumerate(judged):
-        figure = plot_trial(trial, suite.statements, found, known)
+    judged = [(trial, [verdict for verdict in verdicts if verdict.variant == trial.subject]) for trial in trials]
+    for place, (trial, of_trial) in enumerate(judged):
+        figure = plot_trial(trial, suite.statements, of_trial, known)
         save(figure, target, f"figure-{place + 1}" if place else "figure", ("svg", "png"), folder)
     rows = [
         {"subject": verdict.variant, "statement": verdict.id, **row.as_dict()}
@@ -350,20 +351,26 @@ def write_trials(
     page = Section(
         title=TEST,
         header=["subject", "", "statement", "aim", "what came out"],
-        rows=[[one.variant, one.id, one.text, one.word, one.result] for one in verdicts],
-        sentences=[f"({one.id}) {one.word.upper()}: {one.text} {one.result}" for one in judged[0][1]]
-        + about.get("notes", []),
+        rows=[[verdict.variant, verdict.id, verdict.text, verdict.word, verdict.result] for verdict in verdicts],
+        sentences=[_sentence(verdict) for verdict in judged[0][1]] + about.get("notes", []),
         legend=AIM_LEGEND,
         picture_text="The subject against each opponent on each game: ahead, undecided or behind",
     )
-    _write_summary({**about, "trials": [_trial(suite, *one) for one in judged]}, page, target, folder)
+    _write_summary(
+        {**about, "trials": [_trial(suite, trial, of_trial) for trial, of_trial in judged]}, page, target, folder
+    )
     return target
+
+
+def _sentence(verdict: Verdict) -> str:
+    return f"({verdict.id}) {verdict.word.upper()}: {verdict.text} {verdict.result}"
 
 
 def _trial(suite: Suite, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Return the outcome of a trial as plain values, each statement with what was registered."""
     registered = {statement.id: statement.model_dump() for statement in suite.statements}
-    statements = {one.id: registered[one.id] | one.aim.as_dict() for one in verdicts if one.aim}
-    games = {game: {"rounds": one.rounds, "width": trial.widths[game]} for game, one in trial.games.items()}
+    aims = {verdict.id: verdict.aim.as_dict() for verdict in verdicts if verdict.aim}
+    statements = {id: registered[id] | aim for id, aim in aims.items()}
+    games = {game: {"rounds": setting.rounds, "width": trial.widths[game]} for game, setting in trial.games.items()}
     labels = {"subject": trial.subject, "opponents": list(trial.opponents), "games": games}
     return labels | {"statements": statements}
