@@ -3,13 +3,17 @@
 import inspect
 import subprocess
 import sys
+from copy import deepcopy
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from coebl import Game
 from coebl.core.modules import load_file
 from coebl.core.sources import source_of
+from coebl.learners import Exp3, Ucb
 
 SCRIPT = """
 import math
@@ -115,34 +119,92 @@ def test_numbers_that_change_while_code_runs_do_not_count_without_a_file():
 
 
 LOCAL = """
-def make(factor, table, offset=lambda x: x):
-    def times(x):
-        return factor * x
+from functools import cached_property, partial
 
-    class Base:
-        rate = table[0]
+def make(value, default=1, base=object):
+    def times(x):
+        return value, x
+
+    class Base(base):
+        rate = default
 
     class Mine(Base):
-        step = 0.25 * factor
-        def play(self, x):
-            return times(x) + offset(x) + sum(table), __class__
+        count = 0
+
+        def play(self, x, default=default):
+            self.count += 1
+            return times(x), __class__, default
+
+        @property
+        def shown(self):
+            return value
+
+        @shown.setter
+        def shown(self, new):
+            return value
+
+        @cached_property
+        def kept(self):
+            return value
     return Mine
 """
 
 
+class Loud:
+    def __repr__(self):
+        raise OSError("no repr")
+
+    fingerprint = 3
+
+
+def nested():
+    inside = []
+    inside += [inside, inside, {1: inside}]
+    return inside
+
+
+VALUES = {
+    "numbers": [1, 2, 1.0, 1.5, 10**5000, True, "1", b"1", None, 1j],
+    "arrays": [
+        np.zeros(4),
+        np.zeros((2, 2)),
+        np.zeros(4, np.float32),
+        np.arange(2000.0),
+        np.arange(2000.0) + (np.arange(2000) == 999),
+    ],
+    "collections": [[1, 2], (1, 2), [1, [2]], {"a": 1}, {"a": 2}, {"a", "b"}, {"a", "c"}, [np.zeros(2)], [np.ones(2)]],
+    "functions": [lambda x: 2 * x, lambda x: 3 * x, partial(pow, 2), partial(pow, 3), "a".join, "b".join],
+    "objects": [Game([[0, 1]]), Game([[0, 2]]), Ucb(), Exp3(), np.float64, np.ndarray, Loud(), Loud, nested()],
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
 @pytest.mark.parametrize("load", ["in_a_file", "without_a_file"])
-def test_classes_made_by_a_function_differ_by_what_they_take_from_it(load, request):
+def test_classes_made_by_a_function_differ_by_what_they_take_from_it(load, kind, request):
     make = (without_a_file if load == "without_a_file" else request.getfixturevalue(load))(LOCAL).make
-    table = np.array([1.0, 2.0])
-    sources = [source_of(make(*arguments)) for arguments in ((1, table), (2, table), (1, table + 1), (1, [1.0, 2.0]))]
-    assert len(set(sources)) == 4
-    assert source_of(make(1, np.array([1.0, 2.0]))) == sources[0]
-    others = [source_of(make(1, table, lambda x: x + 1)), source_of(make(1, table, lambda x: x + 2))]
-    assert len({sources[0], *others}) == 3
+    values = VALUES[kind]
+    sources = [source_of(make(value)) for value in values]
+    equal = 1 if kind == "functions" else 0  # methods of strings are one
+    assert len(set(sources)) == len(values) - equal
+    assert [source_of(make(deepcopy(value))) for value in values if kind in ("numbers", "arrays", "collections")] == (
+        sources if kind in ("numbers", "arrays", "collections") else []
+    )
+    assert source_of(make(values[0], default=2)) != sources[0]
+    assert len({source_of(make(1, base=make(value))) for value in values[:2]}) == 2
+
+
+def test_a_counting_attribute_is_no_part_of_the_source_of_a_class(in_a_file):
+    make = in_a_file(LOCAL).make
+    played = make(1)
+    played().play(1)
+    played.count = 5
+    assert source_of(played) == source_of(make(1))
 
 
 def test_byte_code_is_the_same_in_every_process():
-    command = "from test_sources import *; print(source_of(without_a_file(SCRIPT).Alone))"
+    taken = "make({'a', 'b', 'c'}), make(np.random.default_rng(0)), make(np.array([{}], object))"
+    command = f"from test_sources import *; make = without_a_file(LOCAL).make\nfor code in ({taken}, "
+    command += "without_a_file(SCRIPT).Alone): print(source_of(code))"
     runs = [
         subprocess.run(
             [sys.executable, "-c", command],

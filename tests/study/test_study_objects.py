@@ -1,5 +1,6 @@
 """A study that is built in Python, from objects and specs, without any file."""
 
+import importlib
 import runpy
 import subprocess
 import sys
@@ -177,7 +178,7 @@ def test_metrics_are_given_by_class(tmp_path):
     assert [(cell.metrics, dict(cell.objects)) for cell in study.cells] == [
         (("regret", "tv", "surprise"), {("metric", "surprise"): Surprise})
     ]
-    assert study.text.startswith("# Only Python can make these, so run this study from there: surprise.\n")
+    assert study.text.startswith("# To be run from the Python code that makes these objects: 'surprise'.\n")
     assert Study(games=["chicken"], learners=["ucb"], seeds=2, metrics=[second]).cells[0].metrics == ("swap_regret:2",)
     assert study.run(tmp_path, workers=2, quiet=True).finished == 1
     table, result = Results(tmp_path).last(), study.cells[0].run()
@@ -392,6 +393,21 @@ def test_a_learner_in_a_file_may_have_a_default_part_in_that_file(tmp_path, monk
     study = Study(games=["rps"], learners=["nest.py:Nested"], seeds=2, rounds=9)
     assert [dict(cell.objects) for cell in study.cells] == [{}]
     assert study.run("out", workers=2).finished == 1
+
+
+def test_a_learner_with_parts_of_a_file_and_of_a_module_is_run_here(tmp_path, monkeypatch):
+    code = "from dataclasses import dataclass\nfrom coebl.learners.evolution import Mutation, Selection\n"
+    code += "@dataclass(frozen=True)\nclass "
+    wide = "Wide(Mutation):\n    def deviation(self, seat, count):\n        return 0 * count + 0.3\n"
+    first = "First(Selection):\n    def __call__(self, generation):\n"
+    first += "        return generation.parents.policy[:, :, 0] < 0\n"
+    (tmp_path / "wide.py").write_text(code + wide)
+    (tmp_path / "module_of_first.py").write_text(code + first)
+    monkeypatch.syspath_prepend(tmp_path)
+    learner = parse_learner(f"coebl:mutation={tmp_path / 'wide.py'}:Wide")
+    learner = replace(learner, selection=importlib.import_module("module_of_first").First())
+    study = Study(games=["rps"], learners=[learner], **SMALL)
+    assert study.run(tmp_path / "out", workers=2, quiet=True).finished == 1
 
 
 def test_the_files_of_objects_are_kept_as_those_of_specs(tmp_path, monkeypatch):

@@ -23,7 +23,7 @@ _EXTRAS = {  # the optional packages that each extra installs
     "cuda": ("cupy",),
     "interchange": ("nashpy", "pygambit", "pyspiel", "quantecon"),
 }
-_USERS = "_coebl_user_"  # the prefix of the names of modules from users' files
+USERS = "_coebl_user_"  # the prefix of the names of modules from users' files
 
 
 def require(module: str) -> Any:
@@ -65,7 +65,7 @@ def load_file(path: str) -> ModuleType:
         reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
         raise InputError(f"{path}: {reason}; accepted: path/to/file.py:Name. Check the path.") from None
     digest = hashlib.sha256(str(file.resolve()).encode() + b"\0" + content).hexdigest()[:16]
-    name = f"{_USERS}{file.stem}_{digest}"
+    name = f"{USERS}{file.stem}_{digest}"
     if name in sys.modules:
         return sys.modules[name]
     specification = importlib.util.spec_from_file_location(name, file)
@@ -93,4 +93,4 @@ def load_file(path: str) -> ModuleType:
 
 def is_users(thing: object) -> bool:
     """Return True if a class or function was loaded from a user's file."""
-    return getattr(thing, "__module__", "").startswith(_USERS)
+    return getattr(thing, "__module__", "").startswith(USERS)

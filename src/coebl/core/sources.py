@@ -4,66 +4,103 @@ from __future__ import annotations
 
 import ast
 import dis
+import hashlib
 import inspect
-import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
-from types import CodeType, FunctionType
+from functools import cache, partial
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+import numpy as np
+
+from coebl.core.registry import Component
+
 _CONSTANTS = (bool, int, float, str)
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object in memory
+_DEEPEST = 50  # collections inside collections
 
 
 def source_of(code: type | FunctionType) -> str:
     """Return the source of a class or function, and of all that it names in its module, directly or not.
 
     These are functions, classes and constants. Where there is no source, as in a notebook, their byte code is returned.
-    Code that is defined in a function also has what it takes from there: classes of one source may differ in that.
+    For code that is defined in a function, a digest of what it takes from there follows, see `_captured`.
 
     >>> source_of(source_of).splitlines()[0]
     'def source_of(code: type | FunctionType) -> str:'
     """
-    return (_source(code) or _byte_code(code)) + _local_values(code)
+    return (_source(code) or _byte_code(code)) + _captured(code)
 
 
 @cache
-def _local_values(code: type | FunctionType) -> str:
-    """Return what code defined in a function takes from there: the values in its closures, and its class attributes.
+def _captured(code: type | FunctionType) -> str:
+    """Return a digest of what code defined in a function takes from there; "" for other code.
 
-    They are read once, as they may change while the code runs.
+    These are closures, default arguments and class attributes. Of these values, functions and classes of the module
+    count by their source, numbers, strings, arrays, games, components and collections of them by their content, and all
+    others only by their class. All are read once: they may change while the code runs.
     """
+    if "<locals>" not in code.__qualname__:
+        return ""
+    parts: list[Any] = [code]  # grows while it is read
     lines: list[str] = []
-    parts: list[Any] = [code] * _is_local(code)  # grows while it is read
 
-    def add(name: str, value: Any) -> None:
-        if not _is_local(value):
-            shown = value.tobytes().hex() if hasattr(value, "tobytes") else _ADDRESS.sub("", repr(value))
-            lines.append(f"\n{name} = {shown}")
-        elif value not in parts:
-            parts.append(value)
-            lines.append(f"\n{_source(value) or _byte_code(value)}")
+    def add(value: Any, *outer: Any) -> None:
+        items: Any = ()
+        shown = getattr(value, "__qualname__", "") if callable(value) else ""
+        if isinstance(value, (type, FunctionType)):
+            ours = (
+                value.__module__ == code.__module__ or "<" in value.__qualname__
+            )  # a lambda, or defined in a function
+            parts.extend([value] * (ours and not any(value is part for part in parts)))
+        elif isinstance(value, int):
+            shown = f"{int(value):x}"  # Python does not print integers of more than a few thousand digits
+        elif isinstance(value, (float, complex, str, bytes)):
+            shown = repr(value)
+        elif isinstance(value, (np.ndarray, np.generic)) and not value.dtype.hasobject:
+            shown = f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+        elif isinstance(value, Component):
+            shown = str(value)
+        elif isinstance(value, partial):
+            items = value.func, value.args, value.keywords
+        elif isinstance(value, MethodType):
+            items = value.__func__, value.__self__
+        elif hasattr(value, "fingerprint") and any(
+            kind.__module__.startswith("coebl.") for kind in type(value).__mro__
+        ):
+            shown = value.fingerprint()  # of a game
+        elif isinstance(value, dict):
+            items = *value, *value.values()
+        elif isinstance(value, (list, tuple)) or type(value) is np.ndarray:
+            items = value
+        elif isinstance(value, (set, frozenset)):
+            items = sorted((item for item in value if isinstance(item, (*_CONSTANTS, bytes))), key=repr)
+        lines.append(f"{type(value).__module__}.{type(value).__qualname__} {shown} {len(items)}")
+        if len(outer) < _DEEPEST and not any(value is collection for collection in outer):  # it may contain itself
+            for item in items:
+                add(item, value, *outer)
 
     for part in parts:
-        if part.__name__ == "<lambda>":
-            lines.append(f"\n{_byte_code(part)}")  # its source is the whole line, which may have several
-        for base in filter(_is_local, getattr(part, "__bases__", ())):
-            add("", base)
-        for name, member in _members(part):
-            if isinstance(member, _CONSTANTS) and name[:2] != "__":
-                add(name, member)
-            elif function := _function_of(member):
-                for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-                    with suppress(ValueError):  # it has no value yet
-                        add(free, cell.cell_contents)
-    return "".join(lines)
-
-
-def _is_local(value: Any) -> bool:
-    """Return True for a class or function that is defined in a function."""
-    return isinstance(value, (type, FunctionType)) and "<locals>" in value.__qualname__
+        if part is not code:
+            lines.append((part.__name__ != "<lambda>" and _source(part)) or _byte_code(part))  # a line may have several
+        functions = [function for _, member in _members(part) for function in _functions_of(member)]
+        assigned = {name for function in functions for name in _instructions(function.__code__)["STORE_ATTR"]}
+        for name, member in _members(part) if isinstance(part, type) else ():
+            if name[:2] != "__" and name not in assigned and not _functions_of(member):
+                lines.append(name)
+                add(member)
+        for base in getattr(part, "__bases__", ()):
+            add(base)
+        for function in functions:
+            add(function.__defaults__)
+            add(function.__kwdefaults__)
+            for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+                lines.append(name)
+                with suppress(ValueError):  # it has no value yet
+                    add(cell.cell_contents)
+    return "\n" + hashlib.sha256("\n".join(lines).encode(errors="replace")).hexdigest()
 
 
 def _members(code: type | FunctionType) -> list[tuple[str, Any]]:
@@ -71,10 +108,13 @@ def _members(code: type | FunctionType) -> list[tuple[str, Any]]:
     return sorted(vars(code).items()) if isinstance(code, type) else [("", code)]
 
 
-def _function_of(member: Any) -> FunctionType | None:
-    """Return the function of a method, a class method or a property; None for anything else."""
-    function = getattr(member, "__func__", getattr(member, "fget", member))
-    return function if isinstance(function, FunctionType) else None
+def _functions_of(member: Any) -> list[FunctionType]:
+    """Return the functions inside an attribute of a class: those of a method, a property, a cache."""
+    if type(member).__module__ not in ("builtins", "functools"):
+        return []
+    inner = (getattr(member, name, None) for name in ("__func__", "fget", "fset", "fdel", "func", "__wrapped__"))
+    own = [member] if isinstance(member, FunctionType) else []
+    return own + [function for part in inner if part is not None for function in _functions_of(part)]
 
 
 @cache
@@ -122,12 +162,18 @@ def _bindings(module: str) -> dict[str, list[tuple[str, ast.stmt]]]:
 
 def _global_names(code: CodeType) -> set[str]:
     """Return the names that code reads in its module and never assigns."""
-    by_kind: dict[str, set[str]] = {}
+    names = _instructions(code)
+    return (names["LOAD_GLOBAL"] | names["LOAD_NAME"]) - names["STORE_GLOBAL"]
+
+
+def _instructions(code: CodeType) -> defaultdict[str, set[Any]]:
+    """Return the arguments of the instructions of code, and of all code inside it, by their names."""
+    arguments = defaultdict[str, set[Any]](set)
     for part in _codes(code):
-        for instruction in dis.get_instructions(part):
-            by_kind.setdefault(instruction.opname, set()).add(instruction.argval)
-    loaded = by_kind.get("LOAD_GLOBAL", set()) | by_kind.get("LOAD_NAME", set())
-    return loaded - by_kind.get("STORE_GLOBAL", set())
+        for step in dis.get_instructions(part):
+            if isinstance(step.argval, str):
+                arguments[step.opname].add(step.argval)
+    return arguments
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -155,16 +201,17 @@ def _byte_code(code: type | FunctionType) -> str:
             constants |= {name: f"{part.__qualname__}.{name} = {value!r}" for name, value in plain.items()}
         lines.append(f"{code.__module__}.{part.__qualname__}")
         for name, member in members:
-            if (function := _function_of(member)) is None:
+            function = getattr(member, "__func__", getattr(member, "fget", member))  # of class methods and properties
+            if not isinstance(function, FunctionType):
                 continue
+            steps = _instructions(function.__code__)
+            assigned |= steps["STORE_GLOBAL"] | steps["STORE_ATTR"]
             for inner in _codes(function.__code__):
                 values = [
                     sorted(map(repr, value)) if isinstance(value, frozenset) else value for value in inner.co_consts
                 ]
                 plain_values = [value for value in values if not inspect.iscode(value)]
                 lines.append(f"{name} {inner.co_code.hex()} {inner.co_names} {plain_values}")
-                stored = ("STORE_GLOBAL", "STORE_ATTR")
-                assigned |= {step.argval for step in dis.get_instructions(inner) if step.opname in stored}
             for named in sorted(_global_names(function.__code__) & function.__globals__.keys()):
                 value = function.__globals__[named]
                 if isinstance(value, _CONSTANTS):

@@ -24,6 +24,7 @@ from coebl.backend import backend_class, backend_for
 from coebl.backend.streams import compile_normals
 from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.files import check_path
+from coebl.core.modules import USERS
 from coebl.core.text import one_line
 from coebl.solver import compile_kernels
 from coebl.study import workers as processes
@@ -270,11 +271,12 @@ def _completed(
 
 
 def _can_travel(cells: Iterable[Cell]) -> bool:
-    """Return False if a cell has an object whose class is in a notebook or a script: no other process can import it."""
+    """Return False if a cell has an object with a class in a notebook, script or file: no other process imports it."""
     try:
-        return all(b"__main__" not in bytes(ForkingPickler.dumps(cell.objects)) for cell in cells if cell.objects)
+        pickled = [bytes(ForkingPickler.dumps(cell.objects)) for cell in cells if cell.objects]
     except Exception:  # raised by user code
         return False
+    return not any(module in objects for objects in pickled for module in (b"__main__", USERS.encode()))
 
 
 def warm_up(cells: Iterable[Cell]) -> None:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coebl.backend import Device, check_device
-from coebl.core.errors import InputError, printable
+from coebl.core.errors import InputError, shorten
 from coebl.core.files import check_path, read_whole
 from coebl.core.specs import move_files
 from coebl.core.text import listed
@@ -154,7 +154,8 @@ class Study:
         if build.mistakes:
             raise StudyError([str(mistake) for mistake in build.mistakes], list(build.mistakes))
         only_here = dict.fromkeys(spec for cell in fields["cells"] for _, spec in cell.objects)
-        remark = printable(f"# Only Python can make these, so run this study from there: {listed(only_here)}.")
+        objects = listed(shorten(spec) for spec in only_here)
+        remark = f"# To be run from the Python code that makes these objects: {objects}."
         self._set(fields, f"{remark}\n" * bool(only_here) + as_toml(_with_noises(contents)), build.files)
 
     def _set(self, fields: Mapping[str, Any], text: str, named: Mapping[str, Path]) -> None:
