@@ -141,7 +141,11 @@ class Outcomes:
     def differences(self) -> list[Difference]:
         """Return all comparisons, over all games and per game; Holm corrects over all tests over all games together."""
         chosen = comparisons(self.learners)
-        paired = differences(self._sides, [(learner, base) for _, learner, base in chosen], "common opponents")
+        bases = [comparison.base for comparison in chosen]
+        ordered = sorted(self.learners, key=bases.count)  # each before the learners that it is compared with
+        wanted = pl.DataFrame(chosen, Comparison._fields, orient="row").select(first="learner", second="base")
+        paired = differences(self._sides, ordered, "common opponents")
+        paired = paired.join(wanted.cast(pl.Enum(ordered)), on=["first", "second"], how="semi")
         tests = self._tests(paired, ["first", "second"])
         whole = [key for key in tests if key[-1] == ALL_GAMES]
         rounded = [replace(tests[key], p=float(f"{tests[key].p:.6g}")) for key in whole]

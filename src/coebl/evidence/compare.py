@@ -262,7 +262,7 @@ def _ways(table: pl.DataFrame, metric: str, signed: bool, a: str, b: str) -> dic
     third = sides.filter(~pl.col("opponent").is_in([a, b]) | pl.lit(is_own(metric, table.columns)))
     shared = not signed and not has_a_number_per_seat(metric)  # one number for all, which cannot distinguish them
     ways: list[Way] = ["common opponents", "self-play"] if shared else ["head to head", "common opponents"]
-    return {way: differences(third if way == "common opponents" else sides, [(a, b)], way) for way in ways}
+    return {way: differences(third if way == "common opponents" else sides, [a, b], way) for way in ways}
 
 
 def _check_finite(samples: pl.DataFrame, metric: str) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.frames import pl
@@ -103,7 +102,7 @@ def pairwise(
     parts: list[pl.DataFrame] = []
     for name in [metric] if isinstance(metric, str) else metric:
         rows, own = by_seat(table, name).filter(pl.col("value").is_finite()), is_own(name, table.columns)
-        values = differences(rows, combinations(names, 2), "common opponents" if own else "head to head")
+        values = differences(rows, names, "common opponents" if own else "head to head")
         share = -0.5 if not own else 1.0 if metric_words(name).better == "higher" else -1.0
         values = values.with_columns(pl.col("value") * share, own=pl.lit(own))
         parts.append(values.select(*_PAIRING, "seed", "seat", "opponent", "value"))
@@ -124,28 +123,27 @@ def pairwise(
     ]
 
 
-def differences(sides: pl.DataFrame, pairs: Iterable[tuple[str, str]], way: Way) -> pl.DataFrame:
-    """Return the numbers of the first of two learners minus those of the second, by seat and seed; null if it has none.
+def differences(sides: pl.DataFrame, learners: Sequence[str], way: Way) -> pl.DataFrame:
+    """Return the numbers of a learner minus those of a later one, by seat and seed; null if the later one has none.
 
-    They meet each other, or the same opponents in the same seat, or each meets itself. The columns `first` and `second`
-    are the two, and are sorted in the order in which the pairs name them.
+    They meet each other, or the same opponents in the same seat, or each meets itself. `first` and `second` are the
+    two, and are sorted in the order of the list.
     """
-    pairs = list(pairs)
-    ordered = pl.Enum(list(dict.fromkeys(chain.from_iterable(pairs))))
-    wanted = pl.DataFrame(pairs, {"first": ordered, "second": ordered}, orient="row")
+    ordered = pl.Enum(list(dict.fromkeys(learners)))
     first = sides.with_columns(first=pl.col("learner").cast(ordered, strict=False))
     if way == "head to head":
+        met = first.filter(pl.col("other").is_not_null())
         second = pl.col("opponent").cast(ordered, strict=False)
-        met = first.filter(pl.col("other").is_not_null()).with_columns(second=second)
-        met = met.join(wanted, on=["first", "second"], how="semi", maintain_order="left")
-        return met.with_columns(value=pl.col("value") - pl.col("other"))
-    keys = [*SETTING, "seat", *(["opponent"] if way == "common opponents" else [])]
-    first = first if way == "common opponents" else first.filter("alone")
-    later = first.select(*keys, "seed", subtracted="value", second="first")
-    both = first.join(wanted, on="first", maintain_order="left")
-    both = both.join(later.select(*keys, "second").unique(), on=[*keys, "second"], how="semi", maintain_order="left")
-    paired = both.join(later, on=[*keys, "second", "seed"], how="left", maintain_order="left")
-    return paired.with_columns(value=pl.col("value") - pl.col("subtracted"))
+        pairs = met.with_columns(value=pl.col("value") - pl.col("other"), second=second)
+    else:
+        keys = [*SETTING, "seat", *(["opponent"] if way == "common opponents" else [])]
+        first = first if way == "common opponents" else first.filter("alone")
+        later = first.select(*keys, "seed", subtracted="value", second="first")
+        both = first.join(later.select(*keys, "second").unique(), on=keys, maintain_order="left")
+        both = both.filter(pl.col("first") < pl.col("second"))
+        pairs = both.join(later, on=[*keys, "second", "seed"], how="left", maintain_order="left")
+        pairs = pairs.with_columns(value=pl.col("value") - pl.col("subtracted"))
+    return pairs.filter(pl.col("first") < pl.col("second"))
 
 
 def by_seat(table: pl.DataFrame, metric: str, signed: bool = True, keep: Sequence[str] = ()) -> pl.DataFrame:
