@@ -85,6 +85,23 @@ def test_three_players_of_a_general_sum_game():
     assert list(result.to_polars().columns) == ["game", "left", "middle", "right", "seed", "round"]
 
 
+def test_mistakes_with_a_game_of_the_protocol():
+    with pytest.raises(InputError, match=r"noise is 'none', and that of majority cannot be replaced\. Leave it out\."):
+        simulate(Majority(), "exp3", "exp3", "exp3", noise="none", seeds=2)
+    result = simulate(Majority(), "exp3", "exp3", "exp3", rounds=2, seeds=2, metrics=[], keep=["counts"])
+    with pytest.raises(InputError, match="majority has no table of payoffs; accepted: a Game or a TensorGame"):
+        result.distance_to_correlated()
+
+    class Broken(Majority):
+        def rewards(self, actions, draw):
+            return super().rewards(actions, draw)[:1]
+
+    with pytest.raises(
+        InputError, match="rewards of majority returned 1 arrays; accepted: one array for each of left, "
+    ):
+        simulate(Broken(), "exp3", "exp3", "exp3", rounds=2, seeds=2, metrics=[])
+
+
 def test_every_seat_of_many_has_its_streams():
     match = Match(Majority(), players("fixed:0.5/0.5", "fixed:0.5/0.5", "fixed:0.5/0.5"), 200)
     first, second, third = simulate(match, 3, metrics=[], keep=["actions"]).kept["actions"]

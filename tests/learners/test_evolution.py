@@ -363,12 +363,12 @@ STANDARD = "def deviation(self, seat, count): return 1 + count\n    def standard
         (
             "Selection",
             "def __call__(self, generation): return generation.fitness('means').argmax(axis=-1)",
-            r"indices of shape \(2,\) and type int64; accepted: integers of shape \(runs, size\) = \(2, 1\)",
+            r"indices of shape \(2,\) and type int64; accepted: an array of integers, \(runs, size\) = \(2, 1\)",
         ),
         (
             "Selection",
             "def __call__(self, generation): return None",
-            r"returned indices of shape \(\) and type NoneType; accepted: integers",
+            r"returned indices of shape \(\) and type NoneType; accepted: an array of integers",
         ),
         ("Recombination", "def belief(self, seat): return super().belief(seat)", None),  # if it never forgets
     ],
@@ -389,7 +389,7 @@ def test_a_custom_operator_names_what_it_lacks(tmp_path, kind, code, message):
         (
             "[[1.0]]",
             "pool",
-            r"shape \(1, 1\) and type float64; accepted: integers of shape \(runs, size\) = \(2, 1\)\.",
+            r"shape \(1, 1\) and type float64; accepted: an array of integers, \(runs, size\) = \(2, 1\)\.",
         ),
         ("[[1, 0]]", "pool", r"indices of shape \(1, 2\) and type int64; accepted: "),
     ],

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.games import AnyGame, Noise, parse_game
+from coebl.games.game import NamedGame
 from coebl.games.registry import GameLike
 from coebl.learners import Learner, Responder, parse_learner
 from coebl.search import Search
@@ -85,7 +86,11 @@ class MatchKey(NamedTuple):
 
 def game_of(given: GameLike | AnyGame, noise: str | Noise | None = None) -> AnyGame:
     """Return the given game, or the game of a spec, a file or a matrix; with another noise if it is given."""
-    return given if isinstance(given, AnyGame) and noise is None else parse_game(cast(GameLike, given), noise)
+    if not isinstance(given, AnyGame) or isinstance(given, NamedGame):
+        return parse_game(given, noise)
+    if noise is not None:
+        raise InputError(f"noise is {shorten(noise)}, and that of {given.name} cannot be replaced. Leave it out.")
+    return given
 
 
 @dataclass(frozen=True)

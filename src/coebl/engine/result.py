@@ -159,7 +159,8 @@ class Result:
             raise InputError('the result has no counts of joint actions; accepted: simulate(..., keep=["counts"]).')
         if isinstance(game, DriftingGame):
             raise InputError(f"{game.name} has payoffs that change; accepted: a game whose equilibria stay the same.")
-        assert isinstance(game, (Game, TensorGame))  # others cannot keep counts
+        if not isinstance(game, (Game, TensorGame)):
+            raise InputError(f"{game.name} has no table of payoffs; accepted: a Game or a TensorGame.")
         return game.distance_to_correlated(self.kept["counts"], coarse=coarse)
 
     def replay(self, seed: int | None = None) -> Any:  # a Replay; the import of its type would be a cycle

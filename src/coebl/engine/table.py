@@ -256,6 +256,9 @@ class Table:
                 actions = [seated.draw(index) for seated in self.seats]
                 numbers = self._nature.take(self._draws)
                 rewards = rewards_of(actions, numbers[:, 0] if self._draws == 1 else numbers)
+                if len(rewards) != len(actions):
+                    accepted = f"one array for each of {', '.join(game.seats)}"
+                    raise InputError(f"rewards of {game.name} returned {len(rewards)} arrays; accepted: {accepted}.")
                 for seated, action, reward, others in zip(self.seats, actions, rewards, self._others, strict=True):
                     seated.observe(first + index, index, action, self._joint_action(actions, others), reward)
         except Exception:

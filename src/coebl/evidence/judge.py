@@ -39,7 +39,7 @@ MEANINGS: dict[Outcome, str] = {
 }
 AIM_LEGEND = (
     "One-sided Student tests, paired by seed, Holm over the suite, 5 %. Over all games: tests with one number per "
-    'game, Holm over the opponents. Undecided: the "level" of the definitions.'
+    "game, Holm over the opponents."
 )
 _MOST_FAILURES = 12  # that a terminal lists for a claim
 _MOST_MISSING = 4  # that a note names
@@ -347,7 +347,8 @@ def as_markdown(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> str:
     for verdict in verdicts:
         if verdict.aim:
             title = f"{titles[verdict.variant]}, " * (len(variants) > 1) + f"({verdict.id}) {verdict.text}"
-            parts.append(f"## {title}\n\n{verdict.aim.computed}\n\n{markdown_table(_aim_rows(verdict.aim))}")
+            word = ' The table has "undecided" for "level".' * ("level" in verdict.aim.computed)
+            parts.append(f"## {title}\n\n{verdict.aim.computed}{word}\n\n{markdown_table(_aim_rows(verdict.aim))}")
     return "\n".join(parts)
 
 

@@ -60,7 +60,7 @@ class Coebl(BeliefLearner):
         """Mutate, solve and select: lines 3 to 11 of Algorithm 1."""
         new = self.breeder.breed(self.parents)
         generation = Generation(self.breeder, self.parents, new, self.rivals.alive() if self.rivals else None)
-        self.parents = generation.survivors(self.selection)
+        self.parents = generation.survivors(generation.chosen_by(self.selection))
         self.current = self.population.played(self.seat, self.current, self.parents.policy)
         return self.current
 

@@ -28,7 +28,7 @@ from pydantic import (
 )
 
 from coebl.backend import Device
-from coebl.core.errors import InputError, check_integer, nearest
+from coebl.core.errors import InputError, check_integer, nearest, reason_of
 from coebl.core.files import read_whole
 from coebl.core.specs import expand, split_specs
 from coebl.core.text import counted, least_to_most
@@ -58,7 +58,15 @@ _STANDARD, _TEST = (f"a value as in suites/{name}.toml" for name in (DEFAULT, "p
 
 def _made(entry: Any) -> list[Learner]:
     """Return the learner of an entry of a list: an object or its spec; those of a grid, if it is one."""
-    return [parse_learner(spec) for spec in (expand(entry) if isinstance(entry, str) else [entry])]
+    return [_learner(spec) for spec in (expand(entry) if isinstance(entry, str) else [entry])]
+
+
+def _learner(entry: Any) -> Learner:
+    """Return a learner, or that of a spec; an InputError if it cannot be made."""
+    try:
+        return parse_learner(entry)
+    except Exception as error:  # of user code
+        raise InputError(reason_of(error)) from None
 
 
 def _flat(made: Any) -> tuple[Learner, ...]:
@@ -68,7 +76,7 @@ def _flat(made: Any) -> tuple[Learner, ...]:
 Text = Annotated[StrictStr, Field(description="a string")]
 _Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
 Specs = Annotated[tuple[StrictStr, ...], Field(min_length=1, description="a list of specs, not empty")]
-Subject = Annotated[Learner, BeforeValidator(parse_learner)]  # or its spec
+Subject = Annotated[Learner, BeforeValidator(_learner)]  # or its spec
 Learners = Annotated[
     tuple[Annotated[Learner, PlainValidator(_made)], ...],
     Field(min_length=1, description="a list of specs, not empty"),
@@ -319,12 +327,14 @@ def _check_field(field: Iterable[Learner]) -> None:
     for learner in field:
         if isinstance(learner, Responder):
             raise InputError(
-                f"{learner} answers the policy that its opponent is about to play, and {YARDSTICK} measures all "
-                "others; accepted: learners that do not. Leave it out."
+                f"--learners: {learner} answers the policy that its opponent is about to play, and {YARDSTICK} "
+                "measures all others; accepted: learners that do not. Leave it out."
             )
         if isinstance(learner, Search):
             name = LEARNERS.entry_of(type(learner)).name
-            raise InputError(f"{learner} is a search; accepted: learners. To measure it: coebl runtime {name}.")
+            raise InputError(
+                f"--learners: {learner} is a search; accepted: learners. To measure it: coebl runtime {name}."
+            )
 
 
 def study_of(suite: Suite, learners: Sequence[Learner], seeds: int, device: Device = "cpu") -> Study:

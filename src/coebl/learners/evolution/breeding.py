@@ -156,11 +156,9 @@ class Generation(NamedTuple):
         least = earned.min(axis=-1)  # (runs, individuals, matrices)
         return least[:, :, 0] if least.shape[-1] == 1 else least.mean(axis=-1)
 
-    def survivors(self, selection: Callable[[Generation], Ints]) -> Individuals:
-        """Return the individuals that a selection chooses."""
-        index, seat = selection(self), self.breeder.seat
-        if not type(selection).__module__.startswith("coebl."):
-            self._check(index)
+    def survivors(self, index: Ints) -> Individuals:
+        """Return the individuals at index, (runs, size), or (1, size) if they are the same in every run."""
+        seat = self.breeder.seat
 
         def chosen(old: Any, new: Any) -> Any:
             if old is None:
@@ -171,15 +169,20 @@ class Generation(NamedTuple):
 
         return Individuals(*map(chosen, self.parents, self.new))
 
-    def _check(self, index: Any) -> None:
-        """Raise an InputError if these are not indices of survivors."""
+    def chosen_by(self, selection: Callable[[Generation], Ints]) -> Ints:
+        """Return the indices that a selection chooses; an InputError if those of a custom one are none."""
+        index = selection(self)
+        if type(selection).__module__.startswith("coebl."):
+            return index
         runs, last = self.breeder.seat.runs, self.size + self.new.number - 1
         shape, kind = np.shape(index), str(getattr(index, "dtype", type(index).__name__))
+        if last == 1 and kind == "bool":  # True for the only mutant
+            index, kind = 1 * index, "int"
         if shape[1:] != (self.size,) or shape[0] not in (1, runs) or "int" not in kind:
             given = f"indices of shape {shape} and type {kind}"
-            accepted = f"integers of shape (runs, size) = {(runs, self.size)}"
+            accepted = f"an array of integers, (runs, size) = {(runs, self.size)}"
         elif not ((index >= 0) & (index <= last)).all():
             given, accepted = "an index out of range", f"0 .. {last}, parents first"
         else:
-            return
+            return index
         raise InputError(f"a selection returned {given}; accepted: {accepted}.")
