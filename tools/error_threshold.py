@@ -17,7 +17,7 @@ from coebl.evidence import Runtimes, read_runtimes
 from coebl.games.noise import Gaussian, parse_noise
 from coebl.learners import parse_learner
 from coebl.plots import save
-from coebl.plots.hitting import draw_times
+from coebl.plots.heat_map import draw_times
 from coebl.plots.style import WIDTH, canvas
 from coebl.study import Results
 from tools.templates import read_csv

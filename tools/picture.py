@@ -12,6 +12,7 @@ import numpy as np
 
 from coebl import simulate
 from coebl.core.text import number_text, with_minus
+from coebl.evidence import Estimate
 from coebl.naming import game_title, learner_style, learner_title, metric_words
 from coebl.papers import Variant
 from coebl.papers.ijcai2025 import (
@@ -26,7 +27,7 @@ from coebl.papers.ijcai2025 import (
     games,
 )
 from coebl.plots import plot_simplex
-from coebl.plots.heat_map import draw_matrix
+from coebl.plots.heat_map import draw_matrix, shades_of
 from coebl.plots.style import GUIDE, NOTE, drawing
 from coebl.plots.sweep import draw_sweep
 from tools.templates import read_json
@@ -93,9 +94,9 @@ def draw_by_c(results: Path) -> Figure:
             ax = figure.add_subplot(2, len(shown), place + 1)
             columns = [BEST_RESPONSE if metric == "pseudo_regret" else coebl(rate) for rate in RATES]
             ends = [means[game, coebl(rate), column, metric] for rate, column in zip(RATES, columns, strict=True)]
-            numbers = [np.array([end[key] for end in ends]) for key in ("mean", "low", "high")]
             ticks = [f"{rate:g}" for rate in RATES]
-            best = draw_sweep(ax, ticks, numbers, learner_style("coebl"))
+            points = [Estimate(**{key: end[key] for key in ("mean", "low", "high", "sd", "n")}) for end in ends]
+            best = draw_sweep(ax, dict(zip(ticks, points, strict=True)), learner_style("coebl"))
             if metric == "pseudo_regret":
                 ax.set_title(f"{game_title(game)}\nleast at c = {best}", fontsize=8)
                 for rate, name in _NAMED_RATES[game == "rps"].items():
@@ -138,5 +139,6 @@ def _draw(ax: Axes, rows: list[list[CheckValues]], largest: float) -> None:
     checks = {(row, column): check for row, line in enumerate(rows) for column, check in enumerate(line)}
     means = np.array([[check["measured"] for check in row] for row in rows])
     undecided = {cell for cell, check in checks.items() if check["verdict"] == _OPEN}
-    draw_matrix(ax, means, {cell: _text(check) for cell, check in checks.items()}, undecided, [largest], fontsize=9)
+    words = {cell: _text(check) for cell, check in checks.items()}
+    draw_matrix(ax, shades_of(means, [largest]), words, undecided, fontsize=9)
     ax.set_xticks(np.arange(len(BASELINES)) + 0.5, map(learner_title, BASELINES), fontsize=9)

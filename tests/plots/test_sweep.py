@@ -30,7 +30,8 @@ def test_a_sweep_has_every_mean_with_its_interval_and_the_best(metric):
     assert [tick.get_text() for tick in ax.get_xticklabels()] == list(points)
     assert ax.lines[0].get_color() == learner_style("coebl")["color"]
     least = min(range(len(expected)), key=lambda place: expected[place][0])
-    assert best == (list(points)[least], *map(pytest.approx, expected[least]))
+    assert best.value == list(points)[least]
+    assert (best.estimate.mean, best.estimate.low, best.estimate.high) == pytest.approx(expected[least])
     assert ax.lines[1].get_xydata() == pytest.approx(np.array([[least, expected[least][0]]])), "it has a ring"
 
 

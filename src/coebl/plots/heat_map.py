@@ -1,9 +1,9 @@
-"""Heat maps of a metric over pairs of learners."""
+"""Heat maps: of a metric over pairs of learners, and of hitting times."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from coebl.core.arrays import Floats
 from coebl.core.text import least_to_most, mean_and_half, with_minus
 from coebl.evidence.checks import Bound
 from coebl.evidence.judge import judge_family
+from coebl.evidence.runtimes import Runtimes
 from coebl.evidence.statistics import Band
 from coebl.naming import known_to, metric_label
 from coebl.plots.curves import Data, read_curve
@@ -67,7 +68,7 @@ def plot_heat_map(
     title = f"{metric_label(metric, known_to(data))} after the last round"  # the formula is on a second line
     title = title if width == COLUMN else title.replace("\n", " ")
     with canvas(ax, width, 0.9 + 0.26 * len(rows) + 0.15 * title.count("\n")) as ax:
-        draw_matrix(ax, means, words, hatched, [*means.ravel(), *others])
+        draw_matrix(ax, shades_of(means, [*means.ravel(), *others]), words, hatched)
         ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
         ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
         ax.set_title(title, pad=18, y=1)
@@ -87,19 +88,54 @@ def _decided(runs: Mapping[tuple[str, ...], Floats]) -> set[tuple[str, ...]]:
     return {match for match, result in zip(tested, results, strict=True) if result.verdict in ("holds", "fails")}
 
 
+def draw_times(ax: Axes, rows: Mapping[str, Sequence[Runtimes]], columns: Sequence[str]) -> None:
+    """Draw expected running times as a heat map, darker where they are longer, with the number of runs that hit.
+
+    Args:
+        ax: the axes.
+        rows: label to the times of each column.
+        columns: the labels of the columns.
+    """
+    times = {(row, column): runs for row, line in enumerate(rows.values()) for column, runs in enumerate(line)}
+    ert = {cell: runs.ert().mean for cell, runs in times.items()}
+    words = {cell: f"{_in_thousands(ert[cell])}\n{runs.hits} of {len(runs.times)}" for cell, runs in times.items()}
+    logs = np.log10(list(ert.values()))
+    longest, least = logs.max(initial=-math.inf, where=np.isfinite(logs)), logs.min()
+    shades = np.where(np.isfinite(logs), (logs - least) / ((longest - least) or 1.0), math.nan)
+    draw_matrix(ax, shades.reshape(len(rows), -1), words, fontsize=6.5)
+    ax.set_facecolor("0.88")  # for cells without a hit
+    ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, list(rows))
+    ax.xaxis.tick_bottom()
+
+
+def _in_thousands(number: float) -> str:
+    """Return a large number in thousands or millions.
+
+    >>> _in_thousands(155_790.0), _in_thousands(2_345_678.0), _in_thousands(math.inf)
+    ('156k', '2.3M', 'none')
+    """
+    if not math.isfinite(number):
+        return "none"
+    return f"{number / 1e3:.0f}k" if number < 999_500 else f"{number / 1e6:.1f}M"
+
+
+def shades_of(numbers: Floats, scale: ArrayLike) -> Floats:
+    """Return shades from -1 to 1, in proportion to the square root; the largest finite size in `scale` is darkest."""
+    sizes = np.abs(scale)
+    return np.sign(numbers) * np.sqrt(np.abs(numbers) / (sizes[np.isfinite(sizes)].max(initial=0.0) or 1.0))
+
+
 def draw_matrix(
     ax: Axes,
-    numbers: Floats,
+    shades: Floats,
     words: Mapping[tuple[int, int], str],
-    hatched: Collection[tuple[int, int]],
-    scale: ArrayLike,
+    hatched: Collection[tuple[int, int]] = (),
     fontsize: float = 7,
 ) -> None:
-    """Draw numbers, (rows, columns), as a heat map with words in its cells; the largest of `scale` is the darkest."""
+    """Draw shades, (rows, columns), from -1 (orange) to 1 (blue) as a heat map with words in its cells."""
     from matplotlib.patches import Rectangle
 
-    sizes = np.abs(scale)
-    shades = np.sign(numbers) * np.sqrt(np.abs(numbers) / (sizes[np.isfinite(sizes)].max(initial=0.0) or 1.0))
     end = 2 if any(words.values()) else 1.25  # so that the darkest cells are light enough for black words
     # a mesh is sharp at any size, unlike an image
     ax.pcolormesh(shades, cmap=blue_orange(), vmin=-end, vmax=end, edgecolor="white", linewidth=1)
@@ -110,7 +146,7 @@ def draw_matrix(
             box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
             style |= {"fontstyle": "italic", "bbox": box}
         ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=fontsize, **style)
-    ax.set_ylim(len(numbers), 0)
+    ax.set_ylim(len(shades), 0)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)

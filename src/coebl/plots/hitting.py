@@ -1,8 +1,8 @@
-"""Plots of hitting times: the share of runs by budget, and the expected time by the size of a game."""
+"""Curves of hitting times: the share of runs by budget, and the expected time by the size of a game."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,40 +84,3 @@ def plot_scaling(runs: Mapping[str, Mapping[int, Runtimes]], ax: Axes | None = N
         if legend:
             ax.legend(loc="best")
         return ax
-
-
-def draw_times(ax: Axes, rows: Mapping[str, Sequence[Runtimes]], columns: Sequence[str]) -> None:
-    """Draw expected running times as a table, dark where they are long, with the number of runs that hit.
-
-    Args:
-        ax: the axes.
-        rows: label to the times of each column.
-        columns: the labels of the columns.
-    """
-    ert = np.array([[times.ert().mean for times in row] for row in rows.values()])
-    shades = np.log10(np.where(np.isfinite(ert), ert, np.nan))
-    ax.set_facecolor("0.88")  # for cells without a hit
-    ax.pcolormesh(np.ma.masked_invalid(shades), cmap="YlGnBu", edgecolor="white", linewidth=1)
-    low, high = np.nanmin(shades), np.nanmax(shades)
-    for place, row in enumerate(rows.values()):
-        for column, times in enumerate(row):
-            dark = shades[place, column] > low + 0.6 * (high - low)
-            words = f"{_short(ert[place, column])}\n{times.hits} of {len(times.times)}"
-            middle = column + 0.5, place + 0.5
-            ax.text(*middle, words, ha="center", va="center", fontsize=6.5, color="white" if dark else "black")
-    ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
-    ax.set_yticks(np.arange(len(rows)) + 0.5, list(rows))
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-    ax.grid(visible=False)
-
-
-def _short(number: float) -> str:
-    """Return a large number in thousands or millions.
-
-    >>> _short(155_790.0), _short(2_345_678.0), _short(float("inf"))
-    ('156k', '2.3M', 'none')
-    """
-    if not np.isfinite(number):
-        return "none"
-    return f"{number / 1e3:.0f}k" if number < 999_500 else f"{number / 1e6:.1f}M"

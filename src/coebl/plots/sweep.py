@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
+from coebl.core.frames import pl
 from coebl.core.specs import split_spec
 from coebl.core.text import number_text, one_line, with_minus
-from coebl.evidence.statistics import Band
+from coebl.evidence.statistics import Estimate, bands
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.naming import (
@@ -45,20 +45,19 @@ _TITLE = 47  # characters of a line of the title in which that value is
 
 
 class Best(NamedTuple):
-    """The value of a sweep with the best mean, and its interval.
+    """The value of a sweep with the best mean.
 
-    >>> str(Best("0.5", 61.23, -55.1, 67.3))
+    >>> str(Best("0.5", Estimate(61.23, -55.1, 67.3, sd=98.1, n=12)))
     '0.5: 61.2 [−55.1, 67.3]'
     """
 
     value: str
-    mean: float
-    low: float
-    high: float
+    estimate: Estimate
 
     def __str__(self) -> str:
         """Return the value, the mean and the interval."""
-        mean, low, high = (with_minus(number_text(number, 3)) for number in self[1:])
+        ends = self.estimate.mean, self.estimate.low, self.estimate.high
+        mean, low, high = (with_minus(number_text(number, 3)) for number in ends)
         return f"{self.value}: {mean} [{low}, {high}]"
 
 
@@ -97,38 +96,37 @@ def plot_sweep(
     words = metric_words(metric, known)
     span = 1 if words.cumulative else LAST
     curves = [read_curve(data, metric, match, noise=noise) for match in points.values()]
-    bands = [Band.of(values[rounds > rounds[-1] - span].mean(axis=0, keepdims=True)) for rounds, values in curves]
-    mean, low, high = (np.concatenate([getattr(band, name) for band in bands]) for name in ("mean", "low", "high"))
+    samples = [values[rounds > rounds[-1] - span].mean(axis=0).tolist() for rounds, values in curves]
+    estimates = [Estimate(**row) for row in bands(pl.Series(samples)).to_dicts()]
     _, first, _ = next(iter(points.values()))
     style = learner_style(first, known) if style is None else style
     with canvas(ax) as ax:
         ax.set_ylabel(metric_label(metric, known))
-        return draw_sweep(ax, list(points), (mean, low, high), style, label, words.better)
+        return draw_sweep(ax, dict(zip(points, estimates, strict=True)), style, label, words.better)
 
 
 def draw_sweep(
     ax: Axes,
-    ticks: Sequence[str],
-    numbers: Sequence[Floats],
+    points: Mapping[str, Estimate],
     style: Style,
     label: str = "",
     better: Literal["lower", "higher"] | None = "lower",
 ) -> Best:
-    """Draw means with the ends of their intervals, by tick, and return the best, the least if neither is better.
+    """Draw estimates by tick, and return the best, the least if neither is better.
 
     The best has a ring unless it is tied.
     """
-    mean, low, high = numbers
-    x = np.arange(len(ticks))
+    mean, low, high = np.array([(point.mean, point.low, point.high) for point in points.values()]).T
+    x, ticks = np.arange(len(points)), list(points)
     kept = {key: value for key, value in style.items() if key != "markevery"} | {"marker": "o", "markersize": 3}
     (line,) = ax.plot(x, mean, label=label, **kept)
     ax.vlines(x, low, high, color=line.get_color(), linewidth=0.9)
     place = int(np.argmin(np.nan_to_num(-mean if better == "higher" else mean, nan=np.inf)))
     if better and np.sum(mean == mean[place]) == 1:
         ax.plot(x[place], mean[place], "o", markersize=7, markerfacecolor="none", markeredgecolor=line.get_color())
-    ax.set_xticks(x, list(ticks))
+    ax.set_xticks(x, ticks)
     ax.set_xlim(-0.5, len(ticks) - 0.5)
-    return Best(ticks[place], *(float(ends[place]) for ends in numbers))
+    return Best(ticks[place], points[ticks[place]])
 
 
 def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noise: str | None = None) -> Figure:

@@ -14,7 +14,7 @@ from coebl.core.text import counted, one_line
 from coebl.evidence.judge import AimRow, Verdict
 from coebl.learners.base import KINDS, REFERENCES, Kind
 from coebl.naming import NOTHING, Known, Style, game_title, learner_titles, looks, parameters_text
-from coebl.plots.heat_map import draw_matrix
+from coebl.plots.heat_map import draw_matrix, shades_of
 from coebl.plots.style import AGAINST, FOR, GUIDE, NOTE, drawable, drawing, plain_log_scale
 from coebl.tournament.standings import Standing, Standings, kinds_in
 from coebl.tournament.statements import Trial
@@ -156,7 +156,7 @@ def _draw_duels(
     shares = 100 * np.array([row.relative for row in rows]).reshape(shape)
     outcomes = dict(zip(np.ndindex(shape), (row.outcome for row in rows), strict=True))
     undecided = {cell for cell, outcome in outcomes.items() if outcome == "level"}
-    draw_matrix(ax, shares, dict.fromkeys(outcomes, ""), undecided, shares)
+    draw_matrix(ax, shades_of(shares, shares), dict.fromkeys(outcomes, ""), undecided)
     for (y, x), outcome in outcomes.items():
         if outcome == "behind":
             ax.add_patch(Rectangle((x + 0.05, y + 0.07), 0.9, 0.86, fill=False, edgecolor="black", linewidth=1.2))

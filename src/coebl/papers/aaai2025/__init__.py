@@ -18,7 +18,7 @@ from coebl.evidence.checks import Check, Setting, Share, Side
 from coebl.papers import Checks, Variant, read_paper
 from coebl.papers.reproduce import Figure, Panel, Parts
 from coebl.plots import plot_ecdf, plot_scaling
-from coebl.plots.hitting import draw_times
+from coebl.plots.heat_map import draw_times
 from coebl.search import Pdcoea
 
 if TYPE_CHECKING:
