@@ -45,6 +45,49 @@ class Tabulated(Majority):
         return 1.0 * (own == (2 * (own + sum(others)) > len(self.seats))).reshape(2, -1)
 
 
+class Hidden(Majority):
+    """A game of two seats in which one action, drawn for each seed, earns its player what nature draws for it."""
+
+    draws = 2
+
+    def dealt(self, seeds, backend):
+        game = Hidden(self.seats, noise=parse_noise("gaussian:sigma=0"))
+        vars(game)["best"] = backend.arrays.asarray([seed % 2 for seed in seeds])
+        return game
+
+    def rewards(self, actions, draw):
+        return [(action == self.best) * (1 + seat) + draw[:, seat] for seat, action in enumerate(actions)]
+
+    def is_target(self, seat, action):
+        return action == self.best
+
+
+class Alternating(Majority):
+    """A game of two seats in which the first wants to match for five rounds, to differ for five, and so on."""
+
+    def __init__(self, turn=0):
+        super().__init__(("left", "right"))
+        vars(self)["turn"] = turn
+
+    def at(self, t):
+        return Alternating((t - 1) // 5 % 2)
+
+    def steady(self, t):
+        return 5 - (t - 1) % 5
+
+    def own_view(self, seat):
+        payoff = np.eye(2) if self.turn == 0 else 1 - np.eye(2)
+        return payoff if seat == "left" else 2 * (1 - payoff)
+
+    @property
+    def ranges(self):
+        return (0.0, 1.0), (0.0, 2.0)
+
+    def rewards(self, actions, draw):
+        first, second = actions
+        return self.own_view("left")[first, second] + draw, self.own_view("right")[second, first] + draw
+
+
 def players(*specs):
     return tuple(map(parse_learner, specs))
 
@@ -253,3 +296,35 @@ def test_players_are_named_in_one_way(options, message, coebl):
     code, _, error = coebl("match", "--game", "rps", *options)
     assert code == 2
     assert message in error
+
+
+def test_metrics_of_every_seat_of_a_custom_game_that_is_not_zero_sum():
+    pair, learners = Tabulated(("left", "right")), ("exp3", "uniform")
+    usual = ["nash_conv", "swap_regret", "swap_regret:2"]
+    assert list(simulate(pair, *learners, rounds=3, seeds=2).metrics) == usual
+    measured = simulate(pair, *learners, rounds=3, seeds=2, metrics=["all"]).metrics
+    assert {"external_regret", "external_regret:2", "payoff:2", *usual} <= measured.keys()
+
+
+def test_a_custom_game_with_a_hidden_action_for_each_seed():
+    game = Hidden(("left", "right"))
+    result = simulate(game, "fixed:0/1", "uniform", rounds=50, seeds=4, keep=["actions", "rewards"])
+    for seat, (actions, rewards) in enumerate(zip(result.kept["actions"], result.kept["rewards"], strict=True)):
+        np.testing.assert_array_equal(rewards, (1 + seat) * (actions == result.seeds % 2))
+    runs = simulate(game, "fixed:0/1", "fixed:0/1", rounds=9, seeds=4, until="optimum", metrics=[])
+    assert runs.hitting_times == [None, 1, None, 1]
+
+
+def test_a_custom_game_whose_payoffs_change():
+    names = ["payoff", "payoff:2", "external_regret:2"]
+    result = simulate(Alternating(), "fixed:1/0", "fixed:1/0", rounds=12, seeds=2, metrics=names, keep=["rewards"])
+    expected = np.repeat([1.0, 0.0, 1.0], 5)[:12]
+    for seat, reward in enumerate((expected, 2 * (1 - expected))):
+        np.testing.assert_array_equal(result.kept["rewards"][seat][:, 0], reward)
+        payoff = result.metrics[names[seat]][:, 0]
+        np.testing.assert_allclose(payoff, reward.cumsum() / np.arange(1, 13))
+    assert result.final("external_regret:2").tolist() == [4.0, 4.0]  # always the other action: 14 instead of 10
+    with pytest.raises(InputError, match="hedge sees what each of its actions would have earned, which is not known"):
+        simulate(Alternating(), "hedge", "uniform", rounds=2, seeds=1)
+    with pytest.raises(InputError, match="majority has payoffs that change"):
+        simulate(Alternating(), *["uniform"] * 2, rounds=2, seeds=1, keep=["counts"]).distance_to_correlated()

@@ -127,8 +127,8 @@ class Backend:
     workers: ClassVar[int | None] = None  # processes that run a study by default; None: one per core
 
     @classmethod
-    def reason_not_to_run(cls, game: object = None, player: object = None, keep: Collection[str] = ()) -> str:
-        """Return the reason why the device cannot run a game or a player, or keep this data; empty if it can."""
+    def reason_not_to_run(cls, game: object = None, search: object = None, keep: Collection[str] = ()) -> str:
+        """Return the reason why the device cannot run a game or a search, or keep this data; empty if it can."""
         return ""
 
     @property

@@ -23,9 +23,8 @@ from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.core.text import one_line
-from coebl.games import TensorGame
+from coebl.games import is_zero_sum
 from coebl.games.spaces import Indices, Space
-from coebl.search import Search
 
 _LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came with it
 _THREADS = 256
@@ -48,10 +47,10 @@ class CudaBackend(Backend):
     workers: ClassVar[int | None] = 1  # several would share one GPU
 
     @classmethod
-    def reason_not_to_run(cls, game: object = None, player: object = None, keep: Collection[str] = ()) -> str:
-        if isinstance(player, Search):
-            return f"{player} is a search"
-        if isinstance(game, TensorGame):
+    def reason_not_to_run(cls, game: Any = None, search: object = None, keep: Collection[str] = ()) -> str:
+        if search is not None:
+            return f"{search} is a search"
+        if game is not None and not is_zero_sum(game):
             return f"{game.spec or game.name} is not a zero-sum matrix game"
         return "keep has beliefs" if "beliefs" in keep else ""
 

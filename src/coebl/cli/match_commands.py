@@ -233,12 +233,13 @@ def _print_match(
     match, game = result.match, result.match.game
     where = f", on {result.device}" * backend.backend_class(result.device).is_gpu
     print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {game.noise}{where}")
-    if isinstance(game, games.TensorGame):
+    if not games.is_zero_sum(game):
+        general = cast("games.TensorGame", game)
         print("rewards a round, means over the runs with 95 % intervals (Student)\n")
         rows = [
             {"seat": printable(seat), "learner": str(player)}
             | interval_cells(reward.mean, reward.low, reward.high, reward.n)
-            | {"security": f"{game.security(seat).value:.4g}"}  # guaranteed by its security strategy
+            | {"security": f"{general.security(seat).value:.4g}"}  # guaranteed by its security strategy
             for (seat, reward), player in zip(earned.items(), match.players, strict=True)
         ]
         print_table(rows, right=["mean", "security"])
@@ -259,7 +260,7 @@ def _print_match(
 
 def _earned_sentence(result: engine.Result) -> str:
     """Return a sentence about the rewards, for a game without a known value to judge them by."""
-    together = len(result.match.players) != 2 or isinstance(result.match.game, games.TensorGame)
+    together = len(result.match.players) != 2 or not games.is_zero_sum(result.match.game)
     rewards = sum(result.kept["rewards"]) if together else result.kept["rewards"][0]
     earned = statistics.mean_interval(rewards.mean(axis=0))
     interval = "in a single run" if earned.n == 1 else f"95 % interval {earned.low:.2g} .. {earned.high:.2g}"

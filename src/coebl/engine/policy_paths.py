@@ -10,7 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
 from coebl.games import AnyGame, Game
-from coebl.games.random_games import has_matrix
+from coebl.games.game import has_matrix
 from coebl.naming import game_title, known_of, learner_titles, looks
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from coebl.core.text import counted
 from coebl.engine.match import MOST_ROUNDS, Match
 from coebl.engine.table import Table
 from coebl.engine.until import Hit, HittingTime, Until
-from coebl.games import DriftingGame, Game, TensorGame
 from coebl.games.equilibria import Distance
+from coebl.games.game import TableGame
 from coebl.metrics import Block, Metric
 
 if TYPE_CHECKING:
@@ -157,9 +157,9 @@ class Result:
         game = self.match.game
         if "counts" not in self.kept:
             raise InputError('the result has no counts of joint actions; accepted: simulate(..., keep=["counts"]).')
-        if isinstance(game, DriftingGame):
+        if hasattr(game, "at"):
             raise InputError(f"{game.name} has payoffs that change; accepted: a game whose equilibria stay the same.")
-        if not isinstance(game, (Game, TensorGame)):
+        if not isinstance(game, TableGame):
             raise InputError(f"{game.name} has no table of payoffs; accepted: a Game or a TensorGame.")
         return game.distance_to_correlated(self.kept["counts"], coarse=coarse)
 

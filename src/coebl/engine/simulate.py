@@ -21,7 +21,7 @@ from coebl.engine.match import Match, game_of
 from coebl.engine.result import Ends, Keep, Recorder, Result, check_keep, replace_runs
 from coebl.engine.table import Table, blame, deal, seat_at
 from coebl.engine.until import Until
-from coebl.games import AnyGame, Noise, TensorGame
+from coebl.games import AnyGame, Noise
 from coebl.games.registry import GameLike
 from coebl.learners import Learner
 from coebl.metrics import Block, Metric, all_metrics, parse_metrics
@@ -127,8 +127,7 @@ def default_metrics(game: AnyGame) -> list[str]:
     >>> default_metrics(parse_game("chicken"))
     ['nash_conv', 'swap_regret', 'swap_regret:2', 'welfare']
     """
-    usual = _GENERAL_SUM_METRICS if isinstance(game, TensorGame) else DEFAULT_METRICS
-    return _allowed(game, usual) or _allowed(game, None)
+    return _allowed(game, DEFAULT_METRICS) or _allowed(game, _GENERAL_SUM_METRICS) or _allowed(game, None)
 
 
 def _allowed(game: AnyGame, names: Collection[str] | None) -> list[str]:

@@ -17,7 +17,7 @@ from coebl.core.errors import CoeblError, InputError, UserCodeError, shorten, wh
 from coebl.engine.match import Match
 from coebl.engine.state import State, pack, unpack
 from coebl.engine.units import Units
-from coebl.games import AnyGame, DriftingGame, Game
+from coebl.games import AnyGame
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
 
@@ -40,13 +40,13 @@ class PolicyError(CoeblError, ValueError):
 
 
 def deal(game: AnyGame, seeds: Sequence[int], backend: Backend = CPU) -> AnyGame:
-    """Return a game as it is played with these seeds: a game of genomes may have a hidden mask for each."""
+    """Return a game as it is played with these seeds: it may have something hidden for each, such as a mask."""
     return game.dealt(seeds, backend) if hasattr(game, "dealt") else game
 
 
 def _view(game: AnyGame, number: int) -> Floats | None:
     """Return the payoffs of a seat, from its point of view and in its units, if the game has a matrix."""
-    view = None if isinstance(game, DriftingGame) else getattr(game, "own_view", None)
+    view = None if hasattr(game, "at") else getattr(game, "own_view", None)
     return None if view is None else Units.of(game, number).seen(view(game.seats[number]))
 
 
@@ -238,13 +238,13 @@ class Table:
 
     def steady(self, first: int) -> int:
         """Return the number of rounds, starting with round `first`, in which the payoffs do not change."""
-        return self.game.steady(first) if isinstance(self.game, DriftingGame) else self.match.rounds
+        return self.game.steady(first) if hasattr(self.game, "steady") else self.match.rounds
 
     def play(self, first: int, length: int) -> Block:
         """Play `length` rounds, starting with round `first`."""
         started = time.perf_counter()
-        game = self.game.at(first) if isinstance(self.game, DriftingGame) else self.game
-        rewards_of = (game.placed(self.backend) if isinstance(game, Game) else game).rewards
+        game = self.game.at(first) if hasattr(self.game, "at") else self.game
+        rewards_of = (game.placed(self.backend) if hasattr(game, "placed") else game).rewards
         for seated in self.seats:
             seated.begin_block(length)
         played = 0

@@ -22,7 +22,7 @@ from coebl.engine import Match, Result, simulate
 from coebl.evidence.pairwise import DECISIVE, SETTING, by_seat, pooled, tests_of
 from coebl.evidence.statistics import Estimate
 from coebl.games import GAMES, NOISES
-from coebl.games.random_games import has_matrix
+from coebl.games.game import has_matrix
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.naming import Known, game_title, known_to, learner_titles
 from coebl.solver import solve_matrix

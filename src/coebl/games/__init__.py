@@ -10,7 +10,7 @@
 """
 
 from coebl.games import catalogue, random_games, general_sum  # noqa: I001 - each registers its games, in this order
-from coebl.games.game import AnyGame, Game, NamedGame, ZeroSumGame
+from coebl.games.game import AnyGame, Game, NamedGame, ZeroSumGame, is_zero_sum
 from coebl.games.game_files import SUFFIXES, read_game, write_game
 from coebl.games.equilibria import Correlated, Profile
 from coebl.games.genome_games import BiggerNumber, Bilinear, BinaryDiagonal, CountGame, Diagonal, GeneBilinear
@@ -47,6 +47,7 @@ __all__ = [
     "ZeroSumGame",
     "catalogue",
     "general_sum",
+    "is_zero_sum",
     "parse_game",
     "parse_matrix",
     "parse_noise",

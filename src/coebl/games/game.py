@@ -7,8 +7,8 @@ import itertools
 import math
 import os
 from collections.abc import Sequence
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+from functools import cached_property, partial, update_wrapper
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +32,23 @@ _SHOWN = 12  # rows, columns or joint actions in the printed table
 
 @runtime_checkable
 class AnyGame(Protocol):
-    """The part of a game that the engine needs. Other attributes, such as a value, are for metrics.
+    """The part of a game that the engine needs. An object of any class with these attributes can be played.
+
+    A game may also have attributes that the engine uses only where they exist:
+
+    - `payoff_range`: the limits of the payoffs to the row player, in a game in which the other player loses what the
+      row player wins. A game without it is not zero-sum.
+    - `draws`: the numbers of nature per run and round, by default one. If there are more, the draw is (runs, draws).
+    - `dealt(seeds, backend)`: the game that the runs of these seeds play, if something is drawn for each of them.
+    - `at(t)` and `steady(t)`: the game of round t, and the number of rounds, including round t, for which it stays the
+      same, if payoffs change. Learners that see the true payoffs cannot play it.
+    - `placed(backend)`: the game with its arrays on the device of a backend, for `rewards`.
+    - `own_view(seat)`: the payoffs of a seat, (its actions, joint actions of the others), for learners that see them.
+    - `answer(seat, policy)`: a best response to a policy, likewise, in a game of genomes.
+    - `is_target(seat, action)`: true where an action ends a run with `until="optimum"`.
+
+    Metrics declare what else they need, such as a `value`. A name in `unknown`, such as "value", means that the game
+    lacks it although its class has the attribute.
 
     >>> isinstance(Game([[3, 0], [1, 2]]), AnyGame)
     True
@@ -56,6 +72,15 @@ class AnyGame(Protocol):
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
         """Return the reward of each seat, (runs,), given the actions of each seat and the draw of the noise."""
+
+
+def is_zero_sum(game: object) -> bool:
+    """Return True if a game declares that what the row player wins the other player loses.
+
+    >>> is_zero_sum(Game([[3, 0], [1, 2]])), is_zero_sum(Game(([[3, 0], [5, 1]], [[3, 5], [0, 1]])))
+    (True, False)
+    """
+    return hasattr(game, "payoff_range")
 
 
 class NamedGame:
@@ -377,7 +402,12 @@ class Game(ZeroSumGame, TableGame):
         return f"payoffs to the row player, noise {self.noise}"
 
 
-Game.__new__.__dict__["__wrapped__"] = Game.__init__  # so that help() and the site list the arguments of __init__
+update_wrapper(Game.__new__, Game.__init__, (), ())  # so that help() and the site list the arguments of __init__
+
+
+def has_matrix(game: object) -> TypeGuard[Game]:
+    """Return True if a game is zero-sum and has a matrix of payoffs, which does not change."""
+    return isinstance(game, Game) and not hasattr(game, "at")
 
 
 def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[str] | None:

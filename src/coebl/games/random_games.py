@@ -6,7 +6,7 @@ To add one, write a function here, as in `coebl.games.catalogue`, and give it a 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, TypeGuard
+from typing import Annotated
 
 import numpy as np
 
@@ -235,11 +235,6 @@ class DriftingGame(Game):
 
     def _parts(self) -> list[str]:
         return [*super()._parts(), f"{self._every} {self._steps} {self._seed}"]
-
-
-def has_matrix(game: object) -> TypeGuard[Game]:
-    """Return True if a game is zero-sum and has a matrix of payoffs, which does not change."""
-    return isinstance(game, Game) and not isinstance(game, DriftingGame)
 
 
 @GAMES.add("drifting", title="Drifting game", example="drifting:game=rps")

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import Entry, Registry, reason_not_settable
 from coebl.core.specs import Range, split_spec, without_folder
-from coebl.games.game import Game, NamedGame, ZeroSumGame
+from coebl.games.game import Game, NamedGame, ZeroSumGame, has_matrix
 from coebl.games.game_files import SUFFIXES, read_game
 from coebl.games.genomes import FunctionGame, GenomeGame
 from coebl.games.noise import Noise
@@ -94,10 +94,9 @@ def parse_matrix(spec: GameLike) -> Game:
         raise InputError(f"{game.spec or game.name} is not a two-player zero-sum game, which is needed here; {repair}.")
     if isinstance(game, GenomeGame):
         return game.to_matrix().renamed(game.name, game.spec)
-    assert isinstance(game, Game)
-    if hasattr(game, "steady"):
-        raise InputError(f"game is {game.spec or game.name}, whose payoffs change; accepted: a game with one matrix.")
-    return game
+    if has_matrix(game):
+        return game
+    raise InputError(f"game is {game.spec or game.name}, whose payoffs change; accepted: a game with one matrix.")
 
 
 def solve(

@@ -15,7 +15,7 @@ import numpy as np
 from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, undefined
-from coebl.games import AnyGame
+from coebl.games import AnyGame, is_zero_sum
 
 Need = Literal["value", "payoffs", "equilibrium", "expected", "response", "mean", "genomes", "zero-sum", "welfare"]
 _NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, any of which suffices, and the message
@@ -154,7 +154,7 @@ class Metric:
         """Return why the metric is not defined for a game, on one line; None if it is."""
         for need in _NEEDS:
             if need in cls.needs and (missing := _missing(game, need)):
-                general_sum = _missing(game, "zero-sum") and not _missing(game, "payoffs")
+                general_sum = not is_zero_sum(game) and not _missing(game, "payoffs")
                 repair = f"use {cls.instead}" if general_sum else "pick another metric"
                 return f"{cls.name} needs a game with {missing}; {repair}."
         if (cls.seat or 0) >= len(game.seats):  # None, in metrics for version 0.2: it is about all seats
@@ -252,7 +252,7 @@ class Outcomes:
         missing = _missing(block.game, "payoffs")
         if missing and _missing(block.game, "genomes"):
             raise InputError(f'block.outcomes needs a game with {missing}; write needs = {{"payoffs"}} in the metric.')
-        self._is_matrix, self.zero_sum = not missing, not _missing(block.game, "zero-sum")
+        self._is_matrix, self.zero_sum = not missing, is_zero_sum(block.game)
         # The block is not stored: it refers to this object, and a reference cycle would keep large arrays alive.
         self._game, self._backend = block.game, block.backend
         self._policies = [contiguous(policy) for policy in block.policies]

@@ -11,7 +11,7 @@ from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import is_users
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
-from coebl.games import AnyGame, TensorGame
+from coebl.games import AnyGame, is_zero_sum
 from coebl.metrics.base import Metric, Need
 
 
@@ -114,6 +114,6 @@ def all_metrics(game: AnyGame | None = None, names: Iterable[str] | None = None)
     >>> [metric.name for metric in all_metrics() if metric.signed]
     ['regret', 'pseudo_regret']
     """
-    seats = range(1, 1 + (len(game.seats) if isinstance(game, TensorGame) else 1))
+    seats = range(1, 1 + (1 if game is None or is_zero_sum(game) else len(game.seats)))
     metrics = map(metric_class, METRICS.names if names is None else names)
     return [metric.of_seat(number) for metric in metrics for number in (seats if metric.by_seat else (1,))]

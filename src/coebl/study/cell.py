@@ -31,7 +31,7 @@ from coebl.engine import Match, Record, Result, simulate
 from coebl.engine.match import MatchKey
 from coebl.engine.policy_paths import frames_for, policy_paths
 from coebl.engine.result import Keep
-from coebl.games import GAMES, NOISES, TensorGame, parse_game
+from coebl.games import GAMES, NOISES, is_zero_sum, parse_game
 from coebl.games.game import NamedGame
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric
@@ -392,7 +392,7 @@ def make_record(description: Description, result: Result) -> CellRecord:
     """Return the record of a cell that was run, without its checksum; an InputError if the result is not of it."""
     match = result.match
     players = tuple(without_folder(str(player)) for player in match.players)
-    general = isinstance(match.game, TensorGame)
+    general = not is_zero_sum(match.game)
     ranges = tuple((float(low), float(high)) for low, high in match.game.ranges)
     words = {}
     for spec, player in zip(players, match.players, strict=True):

@@ -26,9 +26,20 @@ from coebl.engine.result import Keep
 from coebl.engine.simulate import MOST_SEEDS
 from coebl.engine.table import seat_at
 from coebl.engine.until import Until
-from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, TensorGame, ZeroSumGame, parse_game, parse_noise
-from coebl.games.game import NamedGame
-from coebl.games.random_games import has_matrix
+from coebl.games import (
+    GAMES,
+    NOISES,
+    SUFFIXES,
+    AnyGame,
+    Game,
+    Noise,
+    TensorGame,
+    ZeroSumGame,
+    is_zero_sum,
+    parse_game,
+    parse_noise,
+)
+from coebl.games.game import NamedGame, has_matrix
 from coebl.games.registry import default_noise
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric, all_metrics, metric_class, registered_metric
@@ -223,7 +234,7 @@ class Build:
         pairs = self._match_ups(2)
         clean = len(self.mistakes) == before
         search = next((row for row, _ in pairs if isinstance(self._learners[row][0], Search)), None)
-        if search and (reason := backend.reason_not_to_run(player=self._learners[search][0])):
+        if search and (reason := backend.reason_not_to_run(search=self._learners[search][0])):
             self._add(self._place_of("device"), f"this is {device}, and {reason}; accepted: cpu.")
         seeds, metrics = self._seeds(), self._metrics(search)
         noises: list[str | None] = []  # empty: the noise of each game
@@ -434,7 +445,7 @@ class Build:
     def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: AnyGame) -> tuple[str, ...]:
         """Return the metrics to measure on a game, as registered, then by file: equal sets have equal digests."""
         chosen = set[str]()
-        if isinstance(game, TensorGame) and "metrics" not in self._table:
+        if not is_zero_sum(game) and "metrics" not in self._table:
             metrics = [((), name) for name in _GENERAL_SUM_METRICS]
         for place, name in metrics:
             custom = (METRICS.kind, name) in self._objects or split_spec(name).file

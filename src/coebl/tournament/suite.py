@@ -33,7 +33,7 @@ from coebl.core.files import read_whole
 from coebl.core.specs import expand, split_specs
 from coebl.core.text import counted, least_to_most
 from coebl.evidence.statistics import ALPHA
-from coebl.games import GAMES, TensorGame, parse_game
+from coebl.games import GAMES, is_zero_sum, parse_game
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.base import PLAYS, Responder
 from coebl.metrics import metric_class
@@ -375,7 +375,7 @@ def _is_general(suite: Suite) -> bool:
     kinds: dict[bool, str] = {}  # a game of each kind
     for spec in (entry for game in suite.games for entry in expand(game)):
         with suppress(Exception):  # a game that cannot be made: the study reports it
-            kinds.setdefault(isinstance(parse_game(spec), TensorGame), spec)
+            kinds.setdefault(not is_zero_sum(parse_game(spec)), spec)
     if len(kinds) > 1:
         raise InputError(
             f"--games: {kinds[False]} is zero-sum and {kinds[True]} is not; accepted: games of one kind, since "
