@@ -357,7 +357,7 @@ def test_a_pipe_among_the_files_does_not_hang(store):
     assert "not a file" in store.notes[0]
     store.log.add(1, 1.0)
     assert store.log.runs() == []
-    assert [record["digest"] for record in store.failures()] == ["x"]
+    assert [record.digest for record in store.failures()] == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_damaged_lines_on_runs_are_left_out(store, line):
     (store.folder / "runs.jsonl").write_text(f"{line}\n")
     store.log.add(3, 1.25)
     [record] = store.log.runs()
-    assert (record["cells"], record["seconds"]) == (3, 1.2)
+    assert (record.cells, record.seconds) == (3, 1.2)
 
 
 def test_only_partial_files_of_the_store_are_removed(store):

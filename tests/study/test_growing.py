@@ -155,7 +155,7 @@ def test_a_failure_is_forgotten_when_its_seeds_are_split_differently(tmp_path):
     for cell in study.cells[:2]:
         store.record_failure(cell, "too large")
     go(study.select(study.matches(), seeds=5), tmp_path)
-    assert [record["cell"] for record in store.failures()] == [str(study.cells[1])]  # not asked for
+    assert [record.cell for record in store.failures()] == [str(study.cells[1])]  # not asked for
     go(grown(seeds_per_cell=2), tmp_path)
     assert store.failures() == []
 

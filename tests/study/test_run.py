@@ -111,10 +111,10 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     assert re.search(rf"\b{CELLS - kept} cells? run, {kept} found", done.stdout)
     assert rows(here / "results") == undisturbed
     first, second = Store.open(here / "results").log.runs()
-    assert (first["interrupted"], second["interrupted"]) == (True, False)
-    assert first["cells"] in (kept - 1, kept)  # the interrupt may come between storing a cell and counting it
-    assert second["cells"] == CELLS - kept
-    assert second["command"] == "coebl run study.toml --out results"
+    assert (first.interrupted, second.interrupted) == (True, False)
+    assert first.cells in (kept - 1, kept)  # the interrupt may come between storing a cell and counting it
+    assert second.cells == CELLS - kept
+    assert second.command == "coebl run study.toml --out results"
 
 
 def test_only_kernels_that_the_games_need_are_compiled(monkeypatch):

@@ -1,7 +1,6 @@
 """The store: cells load as they were saved, and failures are recorded."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import coebl
 from cells import CELL, OTHER, in_earlier_format, loaded, one_line, plain, ran, rewrite, saved
 from coebl.core.errors import InputError
 from coebl.naming import LearnerWords, MetricWords
-from coebl.study.cell import Cell, CellRecord, Description
+from coebl.study.cell import Cell, CellRecord
 from coebl.study.errors import DamagedFileError, MissingError
 from coebl.study.results import Results
 from coebl.study.store import Store
@@ -154,22 +153,22 @@ def test_failures_are_kept_until_the_cell_succeeds(store):
     store.record_failure(CELL, "Traceback: second\nline")
     store.record_failure(OTHER, "Traceback: other")
     assert "Traceback: second\nline" in (store.folder / "failed" / f"{CELL.digest()}.txt").read_text()
-    records = {record["digest"]: record for record in store.failures()}
+    records = {record.digest: record for record in store.failures()}
     assert records.keys() == {CELL.digest(), OTHER.digest()}
-    assert records[CELL.digest()]["traceback"] == "Traceback: second\nline"
-    assert records[CELL.digest()]["cell"] == str(CELL)
-    assert Description.model_validate_json(json.dumps(records[CELL.digest()]["description"])) == CELL.description()
+    assert records[CELL.digest()].traceback == "Traceback: second\nline"
+    assert records[CELL.digest()].cell == str(CELL)
+    assert records[CELL.digest()].description == CELL.description()
     assert store.finished() == set()
     saved(store)
-    assert [record["digest"] for record in store.failures()] == [OTHER.digest()]
+    assert [record.digest for record in store.failures()] == [OTHER.digest()]
     assert not list((store.folder / "failed").glob(f"{CELL.digest()}*"))
 
 
 def test_a_damaged_failure_record_is_still_a_failure(store):
     store.record_failure(CELL, "oh").write_text("{")
     (record,) = store.failures()
-    assert record["digest"] == CELL.digest()
-    assert "damaged" in record["traceback"]
+    assert record.digest == CELL.digest()
+    assert "damaged" in record.traceback
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,7 @@ def experiments(paper: Paper, quick: bool = False, figures: Sequence[str] = (), 
 
 def write_report(paper: Paper, results: Results, path: Path, verdicts: Sequence[Verdict]) -> Path:
     """Write the page of a study with the paper's question, verdicts and selections of lines."""
-    commands = [run["command"] for run in results.store.log.runs() if run.get("command")]
+    commands = [run.command for run in results.store.log.runs() if run.command]
     return write_page(
         results,
         path,
@@ -345,7 +345,7 @@ def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequen
     records = results.records()
     made = {
         "command": command,
-        "runs": results.store.log.runs(),
+        "runs": [run.model_dump(exclude_unset=True) for run in results.store.log.runs()],
         "processor_seconds": round(results.seconds(), 1),
         "cells": len(records),
         "seeds": len({seed for record in records for seed in record.seeds}),

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coebl.core.files import write_whole
-from coebl.core.text import counted, duration, natural
+from coebl.core.text import counted, duration
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.judge import Verdict, outcome_word
 from coebl.evidence.pairwise import Families
@@ -27,6 +27,7 @@ from coebl.report.head_to_head import Section, plain_tables, ranking_section, ti
 from coebl.report.legend import Preset, unbroken
 from coebl.report.replay import kept_replays
 from coebl.report.verdict_grid import OUTCOMES, finding, outcomes_of, scores, verdict_entry, verdict_grid
+from coebl.study.store import RunLine
 
 if TYPE_CHECKING:
     from coebl.study import Results
@@ -72,7 +73,7 @@ def write_page(
     if times := times_section(results, content):
         sections = [*sections, times]
     replays = kept_replays(results, content)
-    failures = [f"failed: {failure['cell']}: {_last_line(failure['traceback'])}" for failure in store.failures()]
+    failures = [f"failed: {failure.cell}: {_last_line(failure.traceback)}" for failure in store.failures()]
     variants = {preset.id: preset.name for preset in show.presets if preset.id}
     data = content.for_script() | {
         "name": store.name or show.title,
@@ -148,27 +149,27 @@ def _settings(results: Results, metrics: Iterable[str]) -> list[tuple[str, str]]
     return [(word, text) for word, text in pairs if text]
 
 
-def _commands(runs: Iterable[Mapping[str, Any]], command: str) -> list[tuple[str, list[str]]]:
+def _commands(runs: Iterable[RunLine], command: str) -> list[tuple[str, list[str]]]:
     """Return the command that makes the study, if there is one, and the others that made its runs, each once."""
-    made = dict.fromkeys(str(run["command"]) for run in runs if run.get("command"))
+    made = dict.fromkeys(run.command for run in runs if run.command)
     others = [other for other in made if other != command]
     pairs = [("Command", [command] if command else []), ("Also run by" if command else "Run by", others)]
     return [(word, lines) for word, lines in pairs if lines]
 
 
-def _wall_time(runs: Sequence[Mapping[str, Any]]) -> str:
+def _wall_time(runs: Sequence[RunLine]) -> str:
     """Format how long the runs of a study took.
 
-    >>> _wall_time([{"seconds": 100, "workers": 2}, {"seconds": 30.5, "interrupted": True}])
+    >>> _wall_time([RunLine(cells=9, seconds=100, workers=2), RunLine(cells=2, seconds=30.5, interrupted=True)])
     '2.2 min in 2 runs, of which 1 was interrupted; 2 processes'
     """
     if not runs:
         return ""
-    stopped = sum(bool(run.get("interrupted")) for run in runs)
-    workers = sorted({str(run["workers"]) for run in runs if run.get("workers")}, key=natural)
+    stopped = sum(run.interrupted for run in runs)
+    workers = [str(number) for number in sorted({run.workers for run in runs if run.workers})]
     return "".join(
         (
-            f"{duration(sum(run.get('seconds') or 0 for run in runs))} in {counted(len(runs), 'run')}",
+            f"{duration(sum(run.seconds for run in runs))} in {counted(len(runs), 'run')}",
             f", of which {stopped} {'was' if stopped == 1 else 'were'} interrupted" if stopped else "",
             f"; {' and '.join(workers)} process{'es' * (workers != ['1'])}" if workers else "",
         )

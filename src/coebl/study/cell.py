@@ -460,12 +460,7 @@ def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
     def table(contents: Mapping[str, Any], key: str) -> dict[str, Any]:
         return dict(value) if isinstance(value := contents.get(key), dict) else {key: value}
 
-    def with_players(specs: dict[str, Any]) -> dict[str, Any]:
-        return specs | {"players": [specs.pop("row", None), specs.pop("column", None)]}
-
-    description, labels = with_players(table(stored, "description")), with_players(table(stored, "labels"))
-    if description.pop("format", None) != EARLIER:
-        description["format"] = None  # rejected by the validation
+    description, labels = in_todays_layout(table(stored, "description")), _with_players(table(stored, "labels"))
     about = {key: value for key, value in stored.items() if key not in ("description", "labels", "things")}
     metadata: dict[str, Any] = {"learners": {}, "metrics": {}}
     if stored.get("things") is not None:
@@ -475,6 +470,19 @@ def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
         about[renamed] = metadata.pop(name, None)
     metadata.pop("game", None)
     return about | metadata | labels | game | {"description": description}
+
+
+def in_todays_layout(description: dict[str, Any]) -> dict[str, Any]:
+    """Return a stored description with the keys of today; one of the earlier format has a seat under each of two."""
+    if "players" in description:
+        return description
+    if description.pop("format", None) != EARLIER:
+        description["format"] = None  # rejected by the validation
+    return _with_players(description)
+
+
+def _with_players(specs: dict[str, Any]) -> dict[str, Any]:
+    return specs | {"players": [specs.pop("row", None), specs.pop("column", None)]}
 
 
 def _other_format(path: Path, number: int, stored: Mapping[str, Any]) -> StoreError:

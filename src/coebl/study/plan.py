@@ -7,7 +7,6 @@ stored in other blocks are not run again. `coebl run` and its `--dry-run` follow
 from __future__ import annotations
 
 import itertools
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -19,7 +18,7 @@ from coebl.core.specs import split_spec, without_folder
 from coebl.core.text import counted
 from coebl.study.cell import Cell, Description
 from coebl.study.errors import MissingError, StoreError
-from coebl.study.store import Store, check_one_device
+from coebl.study.store import FailureRecord, Store, check_one_device
 from coebl.study.studies import Study
 
 _Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `_key_of`
@@ -169,21 +168,16 @@ def _seeds_of(descriptions: Iterable[Description]) -> dict[_Key, _Seeds]:
 
 
 def _forget_failures(
-    study: Study, store: Store, failures: list[dict[str, Any]], todo: set[str], asked: dict[_Key, _Seeds]
+    study: Study, store: Store, failures: Iterable[FailureRecord], todo: set[str], asked: dict[_Key, _Seeds]
 ) -> None:
     """Remove the records of cells whose runs are held by now, or are run in other cells."""
     noises = {cell.labels().game: without_folder(cell.default_noise) for cell in study.cells}
-    for record in failures:
-        with suppress(KeyError, TypeError, AttributeError, ValueError):  # a damaged record stays
-            stored = dict(record["description"])
-            if "players" not in stored:  # written by an earlier version
-                stored |= {"players": [stored.pop("row"), stored.pop("column")]}
-                del stored["format"]
-            description = Description.model_validate_json(json.dumps(stored))
-            description = _with_noise(description, noises.get(description.game))
+    for failure in failures:
+        if failure.description is not None and failure.digest not in todo:
+            description = _with_noise(failure.description, noises.get(failure.description.game))
             seeds = set().union(*asked[_key_of(description)].values())
-            if record["digest"] not in todo and seeds.issuperset(description.seeds):
-                store.forget_failure(record["digest"])
+            if seeds.issuperset(description.seeds):
+                store.forget_failure(failure.digest)
 
 
 def _check_lengths(store: Store, requested: Iterable[Description], other_cells: Iterable[Description]) -> None:

@@ -23,16 +23,26 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from coebl.core.errors import InputError
 from coebl.core.files import PARTIAL, check_path, check_way, make_folder, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.engine import Result
 from coebl.study import cell_file
-from coebl.study.cell import Cell, CellRecord, Count, Description, Seconds, now, read_record, versions
+from coebl.study.cell import (
+    Cell,
+    CellRecord,
+    Count,
+    Description,
+    Seconds,
+    in_todays_layout,
+    now,
+    read_record,
+    versions,
+)
 from coebl.study.cell_file import Brief, CellFile, CellRuns, Checked
 from coebl.study.errors import DamagedFileError, MissingError, StoreError, system_error
 from coebl.study.studies import parse_toml
@@ -41,6 +51,27 @@ _FOLDERS = ("cells", "failed", "set-aside")
 _STALE_SECONDS = 86_400  # a partial file this old was left behind by a process that was killed
 _SMALL = 1 << 20  # bytes; a smaller file is read as a whole where its end would do
 _TEXTS = ("title", "description")  # keys of a study file that no cell depends on
+
+
+def _read_description(stored: Any) -> Any:
+    """Return the description in a stored failure; None if it is damaged."""
+    if not isinstance(stored, dict):
+        return stored
+    with contextlib.suppress(ValidationError):
+        return Description.model_validate_json(json.dumps(in_todays_layout(stored)))
+    return None
+
+
+class FailureRecord(BaseModel):
+    """A cell that failed and has not been finished since."""
+
+    digest: str = ""  # the name of the cell
+    cell: str
+    description: Annotated[Description | None, BeforeValidator(_read_description)] = None
+    cause: str = ""
+    traceback: str
+    versions: dict[str, str] = {}
+    time: str = ""
 
 
 class Store:
@@ -267,31 +298,30 @@ class Store:
         """Record the failure of a cell until it succeeds: as JSON for programs, and as text for people."""
         self._make_folders()
         description = cell.description()
-        record = {
-            "digest": description.digest(),
-            "cell": str(cell),
-            "description": description.model_dump(mode="json"),
-            "cause": cause,
-            "traceback": traceback_text,
-            "versions": versions(),
-            "time": now(),
-        }
-        path = self.folder / "failed" / f"{description.digest()}.json"
-        self._write(path, json.dumps(record, indent=1) + "\n")
+        digest = description.digest()
+        failure = FailureRecord(
+            digest=digest,
+            cell=str(cell),
+            description=description,
+            cause=cause,
+            traceback=traceback_text,
+            versions=versions(),
+            time=now(),
+        )
+        path = self.folder / "failed" / f"{digest}.json"
+        self._write(path, failure.model_dump_json(indent=1) + "\n")
         self._write(path.with_suffix(".txt"), f"{cell}\n\n{traceback_text}")
         return path
 
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[FailureRecord]:
         """Return the records of the cells that failed and have not been finished since, sorted by digest."""
         records = []
         for path in sorted((self.folder / "failed").glob("*.json")):
-            record = None
-            with contextlib.suppress(OSError, ValueError, RecursionError):
-                record = json.loads(read_whole(path))
-            if not isinstance(record, dict) or not all(isinstance(record.get(k), str) for k in ("cell", "traceback")):
-                record = {"cell": path.stem, "traceback": f"{path}: the record is damaged."}
+            record = FailureRecord(cell=path.stem, traceback=f"{path}: the record is damaged.")
+            with contextlib.suppress(OSError, ValidationError):
+                record = FailureRecord.model_validate_json(read_whole(path))
             if not self.path(path.stem).exists():
-                records.append({**record, "digest": path.stem})
+                records.append(record.model_copy(update={"digest": path.stem}))
         return records
 
     def forget_failure(self, digest: str) -> None:
@@ -371,12 +401,16 @@ def _plain(study: Mapping[str, Any]) -> str:
 # Runs
 
 
-class _RunLine(BaseModel, extra="allow", strict=True):
-    """The keys of a line of the log that programs read; the others are for people."""
+class RunLine(BaseModel, strict=True):
+    """A line of the log: a run of the study."""
 
-    cells: Count
+    ended: str = ""
+    cells: Count  # made by the run
     seconds: Seconds
-    of: Count = 0
+    of: Count | None = None  # cells that it was to make or find; None in a line of an earlier version
+    workers: int | None = None  # local processes; None: another executor
+    command: str | None = None
+    interrupted: bool = False
 
 
 class RunLog:
@@ -420,7 +454,7 @@ class RunLog:
             before = read_whole(path) if path.is_file() and not path.is_symlink() else b""
             write_whole(path, before + json.dumps(line).encode() + b"\n", within=self.folder)
 
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[RunLine]:
         """Return the lines that `add` has kept; damaged ones are left out."""
         path = self.folder / "runs.jsonl"
         try:
@@ -430,9 +464,9 @@ class RunLog:
         records = []
         for line in lines:
             with contextlib.suppress(ValueError):
-                records.append(_RunLine.model_validate_json(line).model_dump(exclude_unset=True))
+                records.append(RunLine.model_validate_json(line))
         return records
 
     def planned(self) -> int:
         """Return the number of cells that the last run was to make or find; 0 if unknown."""
-        return next((record["of"] for record in reversed(self.runs()) if "of" in record), 0)
+        return next((run.of for run in reversed(self.runs()) if run.of is not None), 0)
