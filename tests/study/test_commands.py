@@ -97,7 +97,7 @@ def test_an_estimate_adds_the_fixed_time_of_a_cell_and_the_time_of_its_rounds(mo
 
 def test_cells_that_are_not_measured_are_estimated_by_their_share_of_the_work(played):
     study = parse_study(STUDY)
-    works = {(cell.game, cell.players[0]): work for cell, work in work_of(study.cells).items()}
+    works = {(cell.game, cell.players[0]): work_of(cell) for cell in study.cells}
     simulation = played(0.0, lambda match, runs: 10 * works[match.game.spec, match.row.name] / match.rounds)
     duration = estimate(study, 1)  # the first round takes longer than all samples may
     assert len({str(match) for match, _, _ in simulation.calls}) == 1
@@ -165,7 +165,7 @@ def test_the_source_of_an_estimate_without_measurements(monkeypatch):
     study = parse_study(small_study(**SIZES | {"rounds": 4000}))
     duration = estimate(study, 1)
     assert duration.source == "by the costs that the learners declare, since nothing could be measured"
-    whole = 1e-6 * sum(work_of(study.cells).values())
+    whole = 1e-6 * sum(map(work_of, study.cells))
     assert (duration.low, duration.high) == (pytest.approx(2 + whole / 10), pytest.approx(2 + whole * 10))
 
 

@@ -13,7 +13,7 @@ STUDY = small_study(rounds=100, seeds=10, games=["rps", "diagonal:7"], match_ups
 
 
 def test_large_games_and_cold_solves_weigh_more():
-    weights = {(cell.game, cell.players[0]): weight for cell, weight in work_of(parse_study(STUDY).cells).items()}
+    weights = {(cell.game, cell.players[0]): work_of(cell) for cell in parse_study(STUDY).cells}
     large = [weights["diagonal:n=7", learner] for learner in ("coebl", "ucb", "uniform")]
     assert large == sorted(large, reverse=True)
     assert large[0] > 20 * weights["rps", "coebl"]

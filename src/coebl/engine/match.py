@@ -93,6 +93,12 @@ def game_of(given: GameLike | AnyGame, noise: str | Noise | None = None) -> AnyG
     return given
 
 
+def declared_cost(players: Sequence[Learner], widths: Sequence[int]) -> float:
+    """Return the microseconds that a round takes per run, by the learners' declared costs and the policies' widths."""
+    pairs = math.prod(widths)
+    return sum(player.cost(own, pairs // own) for player, own in zip(players, widths, strict=True))
+
+
 @dataclass(frozen=True)
 class Match:
     """A game, its players and the number of rounds. `Match.of` makes one from specs.
@@ -193,9 +199,7 @@ class Match:
 
     def cost(self) -> float:
         """Return an estimate of the microseconds that a round takes per run, from the learners' declared costs."""
-        widths = [space.width for space in self.game.spaces]
-        pairs = math.prod(widths)
-        return sum(player.cost(own, pairs // own) for player, own in zip(self.players, widths, strict=True))
+        return declared_cost(self.players, [space.width for space in self.game.spaces])
 
     @property
     def _pairing(self) -> str:

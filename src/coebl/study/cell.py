@@ -177,6 +177,7 @@ class Cell:
     keep: tuple[Keep, ...] = ()  # other data to keep of its runs; only in a cell of one seed
     shape: tuple[int, ...] = field(default=(), compare=False, repr=False)  # the numbers of actions; (): unknown
     default_noise: str = field(default="", compare=False, repr=False)  # of the game; "": unknown
+    cost: float = field(default=1.0, compare=False, repr=False)  # declared microseconds of a round per run
 
     def learners(self) -> tuple[Learner, ...]:
         """Return the learners, in the order of the seats."""
@@ -208,10 +209,12 @@ class Cell:
             keep=self.keep,
         )
 
-    @property
-    def specs(self) -> tuple[str, ...]:
-        """All specs of the cell; each may name files."""
-        return (self.game, *self.players, self.noise or "", *self.metrics)
+    def named(self) -> list[tuple[str, Registry[Any], str]]:
+        """Return all that the cell names, in the order of its fields: a key, which is unique, a registry and a spec."""
+        named: list[tuple[str, Registry[Any], str]] = [("game", GAMES, self.game)]
+        named += ((_seat_key(seat), LEARNERS, spec) for seat, spec in enumerate(self.players))
+        named += [("noise", NOISES, self.noise)] if self.noise else []
+        return [*named, *((metric, METRICS, metric) for metric in self.metrics)]
 
     def labels(self) -> MatchKey:
         """Return the match as tables label it."""
@@ -236,16 +239,14 @@ class Cell:
 
     def description(self) -> Description:
         """Return the identity of the cell; its files are identified by their content, not their paths."""
-        specs = {"game": self.game, **{_seat_key(seat): spec for seat, spec in enumerate(self.players)}}
-        named = {"game": self._game_file() or split_spec(self.game).file}
-        named |= {_seat_key(seat): split_spec(spec).file for seat, spec in enumerate(self.players)}
-        named |= {Path(file).name: file for spec in specs.values() for file in inner_files(spec)}
-        named |= {Path(file).name: file for spec in (*self.metrics, self.noise or "") for file in files_in(spec)}
-        files = {key: _checksum(Path(file).read_bytes()) for key, file in named.items() if file and is_file(file)}
-        made: list[tuple[str, Registry[Any], str]] = [("game", GAMES, self.game), ("noise", NOISES, self.noise or "")]
-        made += ((_seat_key(seat), LEARNERS, spec) for seat, spec in enumerate(self.players))
-        made += ((name, METRICS, name) for name in self.metrics)
-        objects = {key: self.objects.get((registry.kind, spec)) for key, registry, spec in made}
+        files = {"game": self._game_file()}
+        sources = {}
+        for key, registry, spec in self.named():
+            own = split_spec(spec).file if registry in (GAMES, LEARNERS) else ""  # others are listed by their names
+            files |= {key if file == own else Path(file).name: file for file in files_in(spec)}
+            if (value := self._object(registry, spec)) is not spec:
+                sources[key] = _source_checksum(value)
+        checksums = {key: _checksum(Path(file).read_bytes()) for key, file in files.items() if file and is_file(file)}
         labels = self.labels()
         values = {name: getattr(self, name) for name in ("rounds", "record", "device", "until", "keep")}
         return Description.model_construct(  # these values need no validation
@@ -255,7 +256,7 @@ class Cell:
             seeds=tuple(self.seeds),
             noise=None if self.noise is None else labels.noise,
             metrics=tuple(map(without_folder, self.metrics)),
-            files=files | {key: _source_checksum(value) for key, value in objects.items() if value is not None},
+            files=checksums | sources,
         )
 
     def _game_file(self) -> str:

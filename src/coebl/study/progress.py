@@ -52,25 +52,9 @@ class TimeEstimate(NamedTuple):
     source: str  # in words
 
 
-def work_of(cells: Iterable[Cell]) -> dict[Cell, float]:
-    """Return the approximate microseconds that each cell takes."""
-    costs: dict[tuple[str, tuple[str, ...]], float] = {}  # microseconds of a round per run
-    works = {}
-    for cell in cells:
-        key = cell.game, cell.players
-        if key not in costs:
-            try:
-                costs[key] = _cost(cell, cell.shape)
-            except Exception:
-                costs[key] = 1.0  # an error of user code, perhaps; the run will report it
-        works[cell] = cell.rounds * (_ROUND + len(cell.seeds) * costs[key])
-    return works
-
-
-def _cost(cell: Cell, shape: tuple[int, ...]) -> float:
-    """Return the approximate microseconds of a round per run, by the costs that the learners declare."""
-    joint = math.prod(shape)
-    return sum(learner.cost(own, joint // own) for learner, own in zip(cell.learners(), shape, strict=True))
+def work_of(cell: Cell) -> float:
+    """Return the approximate microseconds that a cell takes."""
+    return cell.rounds * (_ROUND + len(cell.seeds) * cell.cost)
 
 
 def declared_range(match: Match, runs: int) -> tuple[float, float]:
@@ -81,18 +65,17 @@ def declared_range(match: Match, runs: int) -> tuple[float, float]:
 
 def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
     """Estimate the time of a study from some rounds of the matches that make up most of it."""
-    works = work_of(study.cells)
     cells_by_setting: dict[tuple[object, ...], list[Cell]] = {}
     for cell in study.cells:
         cells_by_setting.setdefault((cell.game, cell.players, len(cell.seeds), cell.rounds), []).append(cell)
-    groups = sorted(cells_by_setting.values(), key=lambda cells: works[cells[0]] * len(cells), reverse=True)
+    groups = sorted(cells_by_setting.values(), key=lambda cells: work_of(cells[0]) * len(cells), reverse=True)
     seconds = _samples(cells[0] for cells in groups)
-    declared = sum(works[cell] for cell in seconds)
+    declared = sum(map(work_of, seconds))
     ratio = sum(seconds.values()) / declared if declared else 1e-6  # measured seconds per declared microsecond
     low = high = longest = 0.0
     for cells in groups:
         first = cells[0]
-        time_of_cell, off = seconds.get(first, works[first] * ratio), _EXTENDED if seconds else _DECLARED
+        time_of_cell, off = seconds.get(first, work_of(first) * ratio), _EXTENDED if seconds else _DECLARED
         if _is_small(first):
             off = _MEASURED if first in seconds else off
         else:
@@ -138,7 +121,7 @@ def _seconds(cell: Cell, ends: float) -> float:
     sample = cell.shape if small else tuple(min(own, _MOST_ACTIONS) for own in cell.shape)
     random = np.random.default_rng(0)
     match = cell.match() if small else Match(Game(random.uniform(-1, 1, sample)), cell.learners(), cell.rounds)
-    cost = _cost(cell, sample)
+    cost = match.cost()
     seeds = cell.seeds[: max(1, int(1e6 * _BLOCK / cost))]
     declared = _ROUND + len(seeds) * cost
     block = max(1, min(cell.rounds // 2, _MOST_BLOCK, int(1e6 * _BLOCK / declared)))
@@ -156,7 +139,7 @@ def _seconds(cell: Cell, ends: float) -> float:
         simulate(match, seeds, record="last", metrics=metrics, block_rounds=block, progress=mark)
     (first, began), (last, ended) = marks[0], marks[-1]
     a_round = (ended - began) / (last - first) if last > first else (began - started) / first
-    scale = (_ROUND + len(cell.seeds) * _cost(cell, cell.shape)) / declared
+    scale = (_ROUND + len(cell.seeds) * cell.cost) / declared
     return max(0.0, began - started - a_round * first) + cell.rounds * a_round * scale
 
 

@@ -118,8 +118,7 @@ def run(
         plan = make_plan(study, store)
         store.keep_files(study.files)
         store.keep_text(study.text)
-        works = work_of(plan.todo)
-        todo = sorted(works, key=works.__getitem__, reverse=True)
+        todo = sorted(plan.todo, key=work_of, reverse=True)
         digests = {cell: cell.digest() for cell in todo}
         failed: list[Cell] = []
         causes: Counter[str] = Counter()
@@ -135,7 +134,7 @@ def run(
         try:
             numbers = {cell: number for number, cell in enumerate(todo)}
             shares = _shared_array(len(todo))
-            with Progress(plan.found, [works[cell] for cell in todo], shares, quiet) as progress:
+            with Progress(plan.found, [*map(work_of, todo)], shares, quiet) as progress:
                 for cell, outcome in _outcomes(numbers, executor, workers, cell_timeout, shares):
                     if isinstance(outcome, CellFile) and outcome.digest != digests[cell]:
                         reason = "a file that it names changed while it ran, or differs on the worker; run again."
@@ -173,8 +172,7 @@ def run(
 
 def _rehearse(cells: Iterable[Cell]) -> None:
     """Reject user code that fails from the first round; the quickest cells are tried."""
-    works = work_of(cells)
-    tries = user_cells(sorted(works, key=works.__getitem__))
+    tries = user_cells(sorted(cells, key=work_of))
     if tries:
         warm_up(cell for cells in tries.values() for cell in cells)
         processes.check_user_code(tries)

@@ -9,18 +9,18 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import isfunction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coebl.backend import DEVICES, Backend, backend_class
+from coebl.backend import DEVICES, backend_class
 from coebl.core.errors import InputError, nearest, reason_of, shorten
 from coebl.core.registry import Registry
 from coebl.core.specs import MOST_IN_GRID, expand, move_files, split_spec, without_folder
 from coebl.engine import Match, Record
-from coebl.engine.match import MOST_ROUNDS
+from coebl.engine.match import MOST_ROUNDS, declared_cost
 from coebl.engine.policy_paths import MOST_AREAS
 from coebl.engine.result import Keep
 from coebl.engine.simulate import MOST_SEEDS
@@ -131,16 +131,8 @@ def _repair(value: Any, kind: type) -> str:
     return ""
 
 
-class _PlayedGame(NamedTuple):
-    """The cells of a part on one of its games, as far as they do not depend on the players and seeds."""
-
-    fields: Mapping[str, Any]  # of the cells
-    match_ups: Mapping[Players, Place]
-    drawn: bool  # the page can draw its policies
-
-
 class Build:
-    """The contents of a study, read part by part: the top level sets the defaults of a part.
+    """The cells of a study, made from its contents part by part: the top level sets the defaults of a part.
 
     After a mistake the methods return a harmless value, since no study will be made.
     """
@@ -155,6 +147,7 @@ class Build:
         self._custom_metrics: dict[str, tuple[type[Metric], str]] = {}  # by name, with the first of equivalent specs
         self._cell_count = 0
         self._begin((), contents, contents)
+        self.cells = tuple(dict.fromkeys(self._all_cells()))
 
     def _begin(self, place: Place, own: dict[str, Any], table: dict[str, Any]) -> None:
         """Start reading a part: its keys, without and with those of the top level."""
@@ -162,24 +155,24 @@ class Build:
         self._learners: dict[str, tuple[Learner, Place]] = {}  # by canonical spec, with the place that first names it
         self._found: dict[int, dict[Players, Place]] = {}  # the match-ups, by the number of seats
 
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of a study; they are meaningless if there are mistakes."""
+    def _all_cells(self) -> Iterator[Cell]:
+        """Yield the cells of all parts."""
         contents = self._own
         self._check_keys(KEYS, ("name",) if "parts" in contents else ("name", *_REQUIRED))
-        fields: dict[str, Any] = {key: self._plain(key, "") for key in ("name", "title", "description")}
-        cells: dict[Cell, None] = {}
-        tables = contents.get("parts")
+        for key in ("name", "title", "description"):
+            self._plain(key, "")
         if "parts" not in contents:
-            cells = dict.fromkeys(self._cells())
-        elif not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+            yield from self._cells()
+            return
+        tables = contents["parts"]
+        if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
             self._reject_key("parts")
-        else:
-            defaults = {key: value for key, value in contents.items() if key in (*_IN_PARTS, "device")}
-            for index, table in enumerate(tables):
-                self._begin(("parts", index), table, defaults | table)
-                self._check_keys(_IN_PARTS, _REQUIRED)
-                cells |= dict.fromkeys(self._cells())
-        return fields | {"cells": tuple(cells)}
+            return
+        defaults = {key: value for key, value in contents.items() if key in (*_IN_PARTS, "device")}
+        for index, table in enumerate(tables):
+            self._begin(("parts", index), table, defaults | table)
+            self._check_keys(_IN_PARTS, _REQUIRED)
+            yield from self._cells()
 
     def _check_keys(self, accepted: Iterable[str], required: Iterable[str]) -> None:
         """Reject unknown keys, then missing ones, except those that a hint has named: one typo is one mistake."""
@@ -260,20 +253,19 @@ class Build:
         cells_per_match = max(1, len(noises)) * len(blocks)
         if not self._count_cells(len(games), cells_per_match * len(pairs)):  # before the games are built
             return
-        played, by_seats = self._check_games(games, metrics, rounds, backend)
+        common = Cell("", (), rounds, (), record=record, device=device, until=until, keep=keep)
+        played, by_seats = self._check_games(games, metrics, common)
         self._check_match_ups(by_seats or [_ANY_GAME], clean)
-        others = sum(len(game.match_ups) - len(pairs) for game in played.values())  # in games with more seats
+        others = sum(len(matches) - len(pairs) for matches in played.values())  # in games with more seats
         if not self._count_cells(1, cells_per_match * others):
             return
-        common = {"rounds": rounds, "record": record, "device": device, "until": until}
-        for (name, own_noise), game in played.items():
-            for noise, players, block in itertools.product(noises or [own_noise], game.match_ups, blocks):
-                keys = [(GAMES.kind, name), (NOISES.kind, noise), *((LEARNERS.kind, spec) for spec in players)]
-                keys += ((METRICS.kind, metric) for metric in game.fields["metrics"])
-                objects = {key: self._objects[key] for key in keys if key in self._objects}
-                cell = Cell(name, players, seeds=block, noise=noise, objects=objects, **game.fields, **common)
-                if keep and game.drawn and block is blocks[0]:
-                    yield replace(cell, seeds=block[:1], keep=keep)
+        for (_, own_noise), matches in played.items():
+            for noise, match, block in itertools.product(noises or [own_noise], matches, blocks):
+                cell = replace(match, noise=noise, seeds=block, keep=())
+                keys = [(registry.kind, spec) for _, registry, spec in cell.named()]
+                cell = replace(cell, objects={key: self._objects[key] for key in keys if key in self._objects})
+                if match.keep and block is blocks[0]:
+                    yield replace(cell, seeds=block[:1], keep=match.keep)
                 yield cell
 
     def _count_cells(self, games: int, cells_per_game: int) -> bool:
@@ -572,11 +564,15 @@ class Build:
     # Games
 
     def _check_games(
-        self, games: list[Entry], metrics: list[tuple[Place, str]], rounds: int, backend: type[Backend]
-    ) -> tuple[dict[tuple[str, str | None], _PlayedGame], list[AnyGame]]:
-        """Return the metrics and match-ups of every game, by name and noise in a cell, and a game per seat count."""
-        played: dict[tuple[str, str | None], _PlayedGame] = {}
+        self, games: list[Entry], metrics: list[tuple[Place, str]], common: Cell
+    ) -> tuple[dict[tuple[str, str | None], list[Cell]], list[AnyGame]]:
+        """Return the matches of every game as cells without seeds, by name and own noise, and a game per seat count.
+
+        A cell keeps its policies if the page can draw them.
+        """
+        played: dict[tuple[str, str | None], list[Cell]] = {}
         by_seats: dict[int, AnyGame] = {}
+        backend = backend_class(common.device)
         for place, entry in games:  # built one at a time, as there may be many large ones
             with self._noting(place):
                 key, game = self._game(entry)
@@ -590,12 +586,20 @@ class Build:
                     raise InputError(f"{reason}, and device is {backend.device}; accepted: cpu.")
                 match_ups = self._match_ups(len(game.seats))
                 drawn = has_matrix(game) and max(game.shape) <= MOST_AREAS
-                fields = {"shape": game.shape, "default_noise": str(default)}
-                fields["metrics"] = self._allowed(metrics, key, game)
-                played[key, noise] = _PlayedGame(fields, match_ups, drawn)
+                cell = replace(common, game=key, shape=game.shape, default_noise=str(default))
+                cell = replace(cell, metrics=self._allowed(metrics, key, game), keep=common.keep if drawn else ())
+                played[key, noise] = [
+                    replace(cell, players=players, cost=self._cost(players, game.shape)) for players in match_ups
+                ]
                 by_seats.setdefault(len(game.seats), game)
-                self._check_seats(key, game, match_ups, rounds)
+                self._check_seats(key, game, match_ups, common.rounds)
         return played, list(by_seats.values())
+
+    def _cost(self, players: Players, shape: tuple[int, ...]) -> float:
+        """Return the declared microseconds of a round per run."""
+        with suppress(Exception):  # of user code; the run will report it
+            return declared_cost([self._learners[spec][0] for spec in players], shape)
+        return Cell.cost
 
     def _check_seats(self, key: str, game: AnyGame, match_ups: Iterable[Players], rounds: int) -> None:
         """Reject learners that cannot play in a game; for each learner, only the first such seat is reported."""

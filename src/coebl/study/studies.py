@@ -150,17 +150,17 @@ class Study:
             arguments |= {"self_play": True, "all_pairs": True}
         contents = _as_contents(arguments)
         build = Build(contents)
-        fields = build.fields()
         if build.mistakes:
             raise StudyError([str(mistake) for mistake in build.mistakes], list(build.mistakes))
-        only_here = dict.fromkeys(spec for cell in fields["cells"] for _, spec in cell.objects)
+        only_here = dict.fromkeys(spec for cell in build.cells for _, spec in cell.objects)
         objects = listed(shorten(spec) for spec in only_here)
         remark = f"# To be run from the Python code that makes these objects: {objects}."
-        self._set(fields, f"{remark}\n" * bool(only_here) + as_toml(_with_noises(contents)), build.files)
+        self._set(contents, build, f"{remark}\n" * bool(only_here) + as_toml(_with_noises(contents)))
 
-    def _set(self, fields: Mapping[str, Any], text: str, named: Mapping[str, Path]) -> None:
-        kept, files = keep_files(text, named)
-        self.__dict__.update(fields, text=kept, files=files)
+    def _set(self, contents: Mapping[str, Any], build: Build, text: str) -> None:
+        words = {key: contents.get(key, "") for key in ("name", "title", "description")}
+        kept, files = keep_files(text, build.files)
+        self.__dict__.update(words, cells=build.cells, text=kept, files=files)
 
     def with_(self, **changes: Any) -> Study:
         """Return a copy with some fields changed; the changes are not checked."""
@@ -289,7 +289,6 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
         contents["device"] = device
         kept = _with_device(text, contents)
     build = Build(contents, Path(where).parent)
-    fields = build.fields()
     if build.mistakes:
         lines = key_lines(text)
         located = sorted(((line_of(lines, mistake.place), mistake) for mistake in build.mistakes), key=itemgetter(0))
@@ -299,7 +298,7 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
         ]
         raise StudyError(mistakes, [mistake for _, mistake in located])
     study: Study = object.__new__(Study)
-    study._set(fields, kept, build.files)
+    study._set(contents, build, kept)
     return study
 
 

@@ -311,7 +311,7 @@ def _late(cell: Cell, seconds: float | None, places: list[str]) -> str:
 
 def _user_files(cell: Cell) -> dict[Path, str]:
     """Return the Python files that a cell names."""
-    return {Path(name).resolve(): name for spec in cell.specs for name in files_in(spec)}
+    return {Path(name).resolve(): name for *_, spec in cell.named() for name in files_in(spec)}
 
 
 # Rehearsal
@@ -321,7 +321,7 @@ def user_cells(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
     """Return a few cells for each spec that names a user's file, with different games or seats, in the given order."""
     chosen: dict[str, dict[tuple[str, bool], Cell]] = {}
     for cell in cells:
-        for spec in cell.specs:
+        for *_, spec in cell.named():
             tries = chosen.setdefault(spec, {}) if files_in(spec) else {}
             if len(tries) < _TRIES:
                 tries.setdefault((cell.game, spec == cell.players[0]), cell)
