@@ -110,11 +110,9 @@ def _table(record: CellRecord, result: Result) -> pyarrow.Table:
     columns: dict[str, Any] = {**result.columns(), "rounds": np.full(record.rows, record.rounds)}
     schema = _table_schema(record.metrics)
     first = np.zeros(record.rows, np.int32)
-    seats = len(record.players)
-    offsets = np.arange(record.rows + 1, dtype=np.int32) * seats
     arrays = [
         pa.DictionaryArray.from_arrays(first, pa.array([record.game])),
-        pa.ListArray.from_arrays(offsets, pa.array(list(record.players) * record.rows), schema.field("players").type),
+        pa.repeat(pa.scalar(list(record.players), schema.field("players").type), record.rows),
         pa.DictionaryArray.from_arrays(first, pa.array([record.noise])),
     ]
     for field in list(schema)[len(arrays) :]:
@@ -157,17 +155,13 @@ def _checksum(table: pyarrow.Table) -> str:
 
 def _distinct(column: Any) -> list[Any]:
     """Return the distinct values of a column of labels; lists must all be equal."""
-    pa, compute = require("pyarrow"), require("pyarrow.compute")
+    pa = require("pyarrow")
     if not pa.types.is_list(column.type):
         return column.unique().to_pylist()
     lists = column.combine_chunks()
-    first: list[str] = lists[0].as_py()
-    same_length = compute.all(compute.equal(compute.list_value_length(lists), len(first))).as_py()
-    if not same_length or not all(
-        compute.all(compute.equal(compute.list_element(lists, seat), spec)).as_py() for seat, spec in enumerate(first)
-    ):
+    if not lists.equals(pa.repeat(lists[0], len(lists))):
         raise ValueError("the column players has several values")
-    return [first]
+    return lists[:1].to_pylist()
 
 
 # Reading

@@ -107,8 +107,8 @@ def run(
         raise InputError(f"cell_timeout is {cell_timeout:g}; accepted: {accepted}.")
     started = time.perf_counter()
     new = is_new(check_path("out", out))
-    if executor is None and new:
-        _check_usable(study.cells)  # before anything is written
+    if executor is None and new and study.cells:
+        backend_for(study.cells[0].device)  # rejects one that cannot be used before anything is written
     if rehearse and new:
         _rehearse(study.cells)
     store = Store.create(out, study.text)
@@ -122,11 +122,10 @@ def run(
         digests = {cell: cell.digest() for cell in todo}
         failed: list[Cell] = []
         causes: Counter[str] = Counter()
-        if executor is None:
-            _check_usable(todo)
         first = {cells[0] for cells in user_cells(reversed(todo)).values()}
         todo.sort(key=lambda cell: cell not in first)  # so that mistakes in user code show early
         if todo and executor is None:
+            backend_for(todo[0].device)
             if not quiet:
                 print("starting; the solver is compiled if it is the first time", file=sys.stderr)
             warm_up(todo)
@@ -176,12 +175,6 @@ def _rehearse(cells: Iterable[Cell]) -> None:
     if tries:
         warm_up(cell for cells in tries.values() for cell in cells)
         processes.check_user_code(tries)
-
-
-def _check_usable(cells: Iterable[Cell]) -> None:
-    """Reject cells of a device that cannot be used here."""
-    for device in {cell.device for cell in cells}:
-        backend_for(device)
 
 
 def _shared_array(cells: int) -> Any:

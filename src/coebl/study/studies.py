@@ -159,7 +159,7 @@ class Study:
 
     def _set(self, contents: Mapping[str, Any], build: Build, text: str) -> None:
         words = {key: contents.get(key, "") for key in ("name", "title", "description")}
-        kept, files = keep_files(text, build.files)
+        kept, files = keep_files(text, build.files, contents.get("device", "cpu"))
         self.__dict__.update(words, cells=build.cells, text=kept, files=files)
 
     def with_(self, **changes: Any) -> Study:
@@ -284,10 +284,8 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
         contents = parse_toml(text, where)
     except InputError as error:
         raise StudyError([str(error)]) from None
-    kept = text
-    if device is not None and check_device(device) != contents.get("device", "cpu"):
-        contents["device"] = device
-        kept = _with_device(text, contents)
+    if device is not None:
+        contents["device"] = check_device(device)
     build = Build(contents, Path(where).parent)
     if build.mistakes:
         lines = key_lines(text)
@@ -298,7 +296,7 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
         ]
         raise StudyError(mistakes, [mistake for _, mistake in located])
     study: Study = object.__new__(Study)
-    study._set(contents, build, kept)
+    study._set(contents, build, text)
     return study
 
 
@@ -388,31 +386,25 @@ def key_lines(text: str) -> dict[str, Any]:
 # Kept text and files
 
 
-def _with_device(text: str, contents: Mapping[str, Any]) -> str:
-    """Return the text of a study with the device of its contents, so that the kept text names the device used."""
-    line = f'device = "{contents["device"]}"'
-    changed, count = re.subn(r"^device[ \t]*=.*$", line, text, count=1, flags=re.MULTILINE)
-    return _verified(changed if count else f"{line}\n{text}", contents)
+def keep_files(text: str, named: Mapping[str, Path], device: Device) -> tuple[str, dict[str, bytes]]:
+    """Return a study's text that names the device and the kept files, and these: path in the results folder to content.
 
-
-def _verified(text: str, contents: Mapping[str, Any]) -> str:
-    """Return TOML if it has these contents; otherwise the contents as TOML without comments."""
-    with suppress(tomllib.TOMLDecodeError):
-        if tomllib.loads(text) == contents:
-            return text
-    return as_toml(contents)
-
-
-def keep_files(text: str, named: Mapping[str, Path]) -> tuple[str, dict[str, bytes]]:
-    """Return a study's text that refers to the kept files, and these files: path in the results folder to content."""
-    targets, contents = {}, {}
+    It has the comments of the text unless strings cannot be replaced in it one by one.
+    """
+    targets, files = {}, {}
     for name, path in named.items():
         with suppress(OSError):  # the file has gone: the run will report it
             content = read_whole(path, None)
             targets[name] = f"files/{hashlib.sha256(content).hexdigest()[:12]}/{path.name}"
-            contents[targets[name]] = content
-    if not targets:
-        return text, contents
+            files[targets[name]] = content
+    contents = tomllib.loads(text)
+    if contents.get("device", "cpu") != device:
+        contents["device"] = device
+        line = f'device = "{device}"'
+        text, count = re.subn(r"^device[ \t]*=.*$", line, text, count=1, flags=re.MULTILINE)
+        text = text if count else f"{line}\n{text}"
+    elif not targets:
+        return text, files
 
     def place(file: str) -> str:
         name = file.lstrip("[ ")  # it may be the first item of a list in a spec
@@ -432,8 +424,12 @@ def keep_files(text: str, named: Mapping[str, Path]) -> tuple[str, dict[str, byt
         value = tomllib.loads(f"value = {token[0]}")["value"]
         return token[0] if moved(value) == value else _value(moved(value))
 
-    wanted = {key: moved(value) if key in _SPECS else value for key, value in tomllib.loads(text).items()}
-    return _verified(_TOKEN.sub(moved_token, text), wanted), contents
+    wanted = {key: moved(value) if key in _SPECS else value for key, value in contents.items()}
+    changed = _TOKEN.sub(moved_token, text)
+    with suppress(tomllib.TOMLDecodeError):
+        if tomllib.loads(changed) == wanted:
+            return changed, files
+    return as_toml(wanted), files
 
 
 def as_toml(study: Mapping[str, Any]) -> str:
