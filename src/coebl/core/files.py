@@ -9,6 +9,7 @@ import re
 import secrets
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from coebl.core.errors import InputError, shorten
 
@@ -33,20 +34,21 @@ def check_path(argument: str, path: object) -> Path:
     return Path(text)
 
 
+def open_without_waiting(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to read. Without O_NONBLOCK, opening a pipe would wait for a writer."""
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
+
+
 def read_whole(path: str | os.PathLike[str], most: int | None = MOST_TEXT, *, pipes: bool = False) -> bytes:
     """Return the content of a file that a user named, of at most `most` bytes; None for no limit.
 
     A pipe may block forever and a device may have no end: both raise an OSError. With `pipes`, a pipe that the shell
     made is read.
     """
-    # Without O_NONBLOCK, opening a pipe would wait too.
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(handle, "rb") as stream:
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    with open_without_waiting(path) as stream:
+        mode = os.fstat(stream.fileno()).st_mode
         if stat.S_ISFIFO(mode) and pipes and os.fspath(path).startswith(_PIPES):
-            os.set_blocking(handle, True)
+            os.set_blocking(stream.fileno(), True)
         elif not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "this is a pipe or a device, not a file")
         if most is None:

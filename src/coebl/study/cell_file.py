@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from platformdirs import user_cache_path
@@ -20,7 +20,7 @@ from platformdirs import user_cache_path
 import coebl
 from coebl.core.arrays import Ints, machine_memory
 from coebl.core.errors import CoeblError, InputError, shorten
-from coebl.core.files import is_private, make_folder, write_whole
+from coebl.core.files import is_private, make_folder, open_without_waiting, write_whole
 from coebl.core.frames import pl
 from coebl.core.modules import require
 from coebl.core.text import one_line
@@ -275,19 +275,19 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _stream(path: Path) -> Iterator[io.BufferedReader]:
+def _stream(path: Path) -> Iterator[BinaryIO]:
     try:
-        # without O_NONBLOCK, opening a pipe would wait for a writer
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        opened = open_without_waiting(path)
     except FileNotFoundError:
         raise MissingError(f"{path}: there is no such cell; run the study to make it.") from None
+    except IsADirectoryError:
+        raise DamagedFileError(f"{path}: it is a folder.") from None
     except OSError as error:
         raise system_error(path, error) from None
-    state = os.fstat(handle)
-    if not stat.S_ISREG(state.st_mode):
-        os.close(handle)
-        raise DamagedFileError(f"{path}: it is {'a folder' if stat.S_ISDIR(state.st_mode) else 'not a file'}.")
-    with open(handle, "rb") as stream:
+    with opened as stream:
+        state = os.fstat(stream.fileno())
+        if not stat.S_ISREG(state.st_mode):
+            raise DamagedFileError(f"{path}: it is not a file.")
         if state.st_size == 0:
             raise DamagedFileError(f"{path}: it is empty.")
         yield stream
