@@ -16,14 +16,6 @@ def fenced(docstring: str) -> str:
     return _EXAMPLE.sub(r"```pycon\n\g<0>\n```", docstring)
 
 
-def split(doc: str) -> tuple[str, dict[str, str]]:
-    """Return a docstring without its section Args, and the descriptions of the parameters in that section."""
-    text, _, rest = doc.partition("\nArgs:\n")
-    arguments, _, after = (rest + "\n\n").partition("\n\n")
-    pairs = re.findall(r"^    (\w+): (.+(?:\n        .+)*)", arguments, re.MULTILINE)
-    return f"{text.strip()}\n\n{after.strip()}".strip(), {name: " ".join(meaning.split()) for name, meaning in pairs}
-
-
 class Docstrings(griffe.Extension):
     """The extension that griffe calls for every object in the sources."""
 

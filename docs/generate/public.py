@@ -13,7 +13,7 @@ from coebl.games import GAMES, NOISES
 from coebl.learners import LEARNERS
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from coebl.metrics import METRICS
-from docstrings import COMMENT, split
+from docstrings import COMMENT
 
 PACKAGES = (
     "coebl",
@@ -87,8 +87,7 @@ def missing() -> Iterator[str]:
     """Yield a line for each gap: names without a docstring or an example, and parameters without an explanation."""
     for registry in REGISTRIES:
         for entry in registry:
-            _, meanings = split(_doc(entry.factory))
-            unexplained = [p.name for p in entry.parameters if p.name not in meanings]
+            unexplained = [p.name for p in entry.parameters if not p.meaning]
             yield from (f"{registry.kind} {entry.name} does not explain its parameter {name!r}" for name in unexplained)
     for name in public():
         if not has_example(name):

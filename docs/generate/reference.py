@@ -35,7 +35,7 @@ from curves import (
     tutorial_picture,
     vega,
 )
-from docstrings import fenced, split
+from docstrings import fenced
 from gallery import gallery
 from inside import round_stepper
 from public import PACKAGES, names, public
@@ -109,7 +109,7 @@ def _pages_of_learner(entry: Entry[Learner], learner: type[Learner]) -> Iterator
     kind = learner.kind()
     sights = [SIGHTS[sight] for sight in SIGHTS if sight in learner.sees]
     horizon = "It needs the number of rounds in advance." if learner.needs_horizon else "It does not need the horizon."
-    body = _symbols(split(inspect.getdoc(learner) or "")[0])
+    body = _symbols(inspect.getdoc(learner) or "")
     parts = [
         f"# {entry.title}",
         f"`{entry.example}` · {kind}",
@@ -215,7 +215,7 @@ def _head(entry: Entry[Any], game: ZeroSumGame | TensorGame) -> list[str]:
     return [
         f"# {entry.title}",
         f"`{entry.example}` · {' x '.join(map(str, game.shape))} actions",
-        _symbols(split(inspect.getdoc(entry.factory) or "")[0]),
+        _symbols(inspect.getdoc(entry.factory) or ""),
         *_section("Parameters", _parameters(entry)),
     ]
 
@@ -359,8 +359,7 @@ def _list_page(title: str, text: str, *registries: Registry[Any]) -> str:
     for registry in registries:
         parts += [f"## {registry.plural.capitalize()}"] * (len(registries) > 1)
         for entry in registry:
-            body, _ = split(inspect.getdoc(entry.factory) or "")
-            parts += [f"### {entry.name}", body, _parameters(entry)]
+            parts += [f"### {entry.name}", inspect.getdoc(entry.factory) or "", _parameters(entry)]
     return "\n\n".join(parts)
 
 
@@ -373,11 +372,10 @@ def _parameters(entry: Entry[Any]) -> str:
     """Return a table of the parameters of a spec."""
     if not entry.parameters:
         return ""
-    _, meanings = split(inspect.getdoc(entry.factory) or "")
     rows = []
     for p in entry.parameters:
         default = "required" if p.required else f"`{p.write(p.default)}`"
-        rows.append([f"`{p.name}`", default, p.accepts, meanings.get(p.name, "")])
+        rows.append([f"`{p.name}`", default, p.accepts, f"{p.meaning}." if p.meaning else ""])
     return _table(["parameter", "default", "accepted", "meaning"], rows)
 
 

@@ -147,9 +147,12 @@ def show_command(subject: _Subject) -> None:
 
 
 def _print_description(entry: registry.Entry[Any]) -> None:
-    """Print the title and the docstring, wrapped to the terminal; pseudo-code and examples keep their lines."""
+    """Print title, docstring and parameters, wrapped to the terminal; pseudo-code and examples keep their lines."""
     print(f"\n{entry.title}\n")
-    for paragraph in filter(None, _doc(entry.factory).split("\n\n")):
+    text = _doc(entry.factory)
+    if meanings := "".join(f"\n    {p.name}: {p.meaning}." for p in entry.parameters if p.meaning):
+        text += meanings if "\n\nArgs:" in text else f"\n\nArgs:{meanings}"
+    for paragraph in filter(None, text.split("\n\n")):
         if paragraph.startswith("Args:"):
             paragraph = re.sub(r"\n {8,}", " ", paragraph)  # each parameter is one line
         if re.search(r"^(?: |>>> )", paragraph, re.MULTILINE):

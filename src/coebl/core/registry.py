@@ -4,9 +4,8 @@ An object gets its name in one of four ways: by a decorator where it is written 
 the registry's table of homes, through an entry point of another package, or as ``path/to/file.py:Name``.
 
 An `Entry` is a named factory: a function or a dataclass whose parameters a spec can set. The annotation of a parameter
-holds its type, its limits and, optionally, its meaning, which is added to the docstring:
-``Annotated[int, Range(1), "the number of rows"]``. A string that is a spec has its registry there:
-``Annotated[str, GAMES]``.
+holds its type, its limits and, optionally, its meaning: ``Annotated[int, Range(1), "the number of rows"]``. A string
+that is a spec has its registry there: ``Annotated[str, GAMES]``.
 
 An object whose class extends `Component` can be made from a spec or in Python, and its ``str()`` is its spec.
 """
@@ -34,7 +33,6 @@ from coebl.core.text import natural
 T = TypeVar("T")
 _Factory = TypeVar("_Factory", bound=Callable[..., Any])
 
-_ARGS = "\n\nArgs:"  # the heading of the parameters in a docstring
 _MOST_UNFIT = 3  # unusable objects of a file that a message names
 
 
@@ -162,10 +160,6 @@ class Entry(Generic[T]):
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
         self._by_name = {p.name: p for p in self.parameters}
-        doc = inspect.getdoc(factory) or ""
-        meanings = "".join(f"\n    {p.name}: {p.meaning}." for p in self.parameters if p.meaning)
-        if meanings and meanings not in doc:  # a factory may have several entries
-            factory.__doc__ = f"{doc}{'' if _ARGS in doc else _ARGS}{meanings}"
 
     @property
     def defaults(self) -> dict[str, Any]:
