@@ -82,14 +82,16 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
         (1, "c", 1, 0, 1),
         (1, "d", 0, 1, 0),
     ]  # "e" played no one
-    assert str(Ranking("regret", order, pairings, [])) == "a, b, c and d share the first place among 4 learners."
+    shared = "a, b, c and d share the first place among 4 learners; not all learners have met."
+    assert str(Ranking("regret", order, pairings, [])) == shared
     pairings = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=2", "b", 1)]
     order = ranked(["a:c=1", "a:c=2", "b"], pairings)
     assert [(entry.rank, entry.learner) for entry in order] == [(1, "a:c=2"), (2, "b"), (0, "a:c=1")], (
         "only its own setting"
     )
     ranking = Ranking("regret", order, pairings, [])
-    assert str(ranking) == "a:c=2 comes first of 2 learners: of its 2 pairings it wins 1 and loses 1."
+    partly = "a:c=2 has the best score of 2 learners, but not all learners have met: of its 2 pairings it wins 1 and loses 1."
+    assert str(ranking) == partly
     assert [row["rank"] for row in ranking.table(ranking.names)] == ["1", "2", "-"]
     assert "is not ranked" in ranking.caveat
     pairings.append(pairing("a:c=2", "b", 1, p=0.5))
@@ -104,7 +106,9 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
     assert str(Ranking("regret", order, pairings, [])).startswith("a:c=1 comes first of 3 learners")
     pairings = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=3", "b", 0, p=1.0)]  # the winner met only its own settings
     order = ranked(["a:c=1", "a:c=2", "a:c=3", "b"], pairings)
-    assert str(Ranking("regret", order, pairings, [])) == "a:c=3 and b share the first place among 2 learners."
+    assert str(Ranking("regret", order, pairings, [])) == (
+        "a:c=3 and b share the first place among 2 learners; not all learners have met."
+    )
 
 
 @pytest.mark.parametrize(

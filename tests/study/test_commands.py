@@ -28,9 +28,9 @@ def test_new_show_run_results(tmp_path, coebl):
     (tmp_path / "mine.toml").write_text(text.replace("rounds = 500", "rounds = 30"))
     shown = coebl("study", "show", "mine.toml", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
-    assert "24 matches in 24 cells" in shown.stdout
+    assert "48 matches in 48 cells" in shown.stdout
     assert "on this machine" in shown.stdout
-    assert ", about 0.3 MB on disk\n" in shown.stdout
+    assert ", about 0.6 MB on disk\n" in shown.stdout
     small_study(tmp_path, rounds=9, seeds=2)
     summary = coebl("study", "show", "study.toml").stdout
     assert summary.startswith("1 match in 1 cell, 18 rounds in all\n")
@@ -41,7 +41,7 @@ def test_new_show_run_results(tmp_path, coebl):
     assert done.returncode == 0, done.stderr
     table = coebl("results", "results", "--metric", "pseudo_regret", cwd=tmp_path).stdout
     assert "95 % interval" in table
-    assert "from 24 of 24 cells" in table
+    assert "from 48 of 48 cells" in table
 
 
 SIZES = {"games": ["rps", "diagonal:n=5"], "learners": ["exp3", "coebl"], "rounds": 40, "seeds": 2, "record": 10}

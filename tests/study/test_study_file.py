@@ -1,5 +1,6 @@
 """The study file, and the cells that it expands to."""
 
+import itertools
 import re
 
 import pytest
@@ -34,8 +35,7 @@ def test_default_values():
 def test_the_example():
     study = parse_study(EXAMPLE)
     learners = ["coebl:c=2", "coebl", "ucb", "exp3"]  # c is 8 by default
-    pairs = [(learner, learner) for learner in learners]
-    pairs += [(row, "coebl") for row in ("coebl:c=2", "ucb", "exp3")] + [("ucb", "exp3")]
+    pairs = [*zip(learners, learners, strict=True), *itertools.permutations(learners, 2)]
     assert [(cell.game, cell.players, cell.seeds) for cell in study.cells] == [
         (game, pair, tuple(range(10))) for game in ("rps", "diagonal:n=2", "diagonal:n=3") for pair in pairs
     ]
@@ -51,7 +51,7 @@ def test_the_example():
 def test_every_commented_line_of_the_example_is_valid(tmp_path):
     (tmp_path / "my-game.csv").write_text("3,0\n1,2\n")
     path = tmp_path / "study.toml"
-    path.write_text(re.sub(r'# (?="my-game|all-pairs|seeds_per)', "", EXAMPLE))
+    path.write_text(re.sub(r'# (?="my-game|one-against-all|pairs|seeds_per)', "", EXAMPLE))
     # 4 games, 4 learners in all 16 ordered pairs, 2 blocks of seeds
     assert len(read_study(path).cells) == 4 * 16 * 2
 

@@ -317,13 +317,16 @@ class Ranking:
         best = first[0]
         if not any(entry.won for entry in self.learners):
             return f"None of the {len(self.learners)} learners is shown to beat another one."
-        count = sum(entry.rank > 0 for entry in self.learners)
+        ranked = f"{sum(entry.rank > 0 for entry in self.learners)} learners"
         if len(first) > 1:
             *others, last = (names[entry.learner] for entry in first)
-            return f"{', '.join(others)} and {last} share the first place among {count} learners."
+            unmet = "" if self.all_met else "; not all learners have met"
+            return f"{', '.join(others)} and {last} share the first place among {ranked}{unmet}."
+        place = f"comes first of {ranked}"
+        if not self.all_met:
+            place = f"has the best score of {ranked}, but not all learners have met"
         return (
-            f"{names[best.learner]} comes first of {count} learners: of its "
-            f"{counted(best.met, 'pairing')} it wins {best.won} and loses {best.lost}"
+            f"{names[best.learner]} {place}: of its {counted(best.met, 'pairing')} it wins {best.won} and loses {best.lost}"
             + f"; {best.undecided} {'is' if best.undecided == 1 else 'are'} undecided" * bool(best.undecided)
             + "."
         )
