@@ -326,7 +326,8 @@ class Ranking:
         if not self.all_met:
             place = f"has the best score of {ranked}, but not all learners have met"
         return (
-            f"{names[best.learner]} {place}: of its {counted(best.met, 'pairing')} it wins {best.won} and loses {best.lost}"
+            f"{names[best.learner]} {place}: of its {counted(best.met, 'pairing')} it wins {best.won} and loses "
+            f"{best.lost}"
             + f"; {best.undecided} {'is' if best.undecided == 1 else 'are'} undecided" * bool(best.undecided)
             + "."
         )
