@@ -19,10 +19,11 @@ from dataclasses import dataclass, field, replace
 from itertools import cycle
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
-from coebl.core.text import natural
-from coebl.games import GAMES
+from coebl.core.text import listed, natural
+from coebl.games import GAMES, NOISES
 from coebl.learners import LEARNERS, Learner
 from coebl.learners.base import Kind
 from coebl.metrics import Metric, registered_metric
@@ -321,6 +322,42 @@ def metric_label(name: str, known: Known = NOTHING) -> str:
     """
     words = metric_words(name, known)
     return "\n".join(filter(None, (words.in_a_sentence, words.formula)))
+
+
+# Specs in results
+
+REGISTRIES: dict[str, Registry[Any]] = {"game": GAMES, "player": LEARNERS, "noise": NOISES}
+NOTHING_YET = "no cell is finished yet; run the study first."
+
+
+def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
+    """Return the spec among `present` that is equivalent to this one, or the only one with its class or file.
+
+    If there is none, the error message calls it `name`, by default the kind: game, player or noise.
+    """
+    if not isinstance(spec, str):
+        raise InputError(f"the {name or kind} is {shorten(spec)}; accepted: a spec.")
+    if spec in present:
+        return spec
+    if (shortest := REGISTRIES[kind].shortest(spec)) in present:
+        return shortest
+    candidates = [other for other in present if spec.casefold() in _short_names(other)]
+    if len(candidates) == 1:
+        return candidates[0]
+    if not present:
+        raise InputError(NOTHING_YET)
+    raise InputError(
+        f"no finished cell has the {name or kind} {spec!r}{nearest(spec, present)} Present: {listed(present)}."
+    )
+
+
+def _short_names(spec: str) -> set[str]:
+    """Return other names for a spec that names a file, in lower case: its class or its file in place of both."""
+    parts = split_spec(spec)
+    if not parts.file:
+        return set()
+    names = parts.attribute, parts.file, parts.file.removesuffix(".py")
+    return {f"{name}:{parts.parameters}".rstrip(":").casefold() for name in names}
 
 
 # Lines

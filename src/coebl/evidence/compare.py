@@ -35,8 +35,7 @@ from coebl.evidence.pairwise import (
 )
 from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, equivalent
 from coebl.learners import LEARNERS
-from coebl.naming import known_to, metric_words
-from coebl.study.results import find
+from coebl.naming import find, known_to, metric_words
 
 if TYPE_CHECKING:
     from coebl.study.results import Results, Specs

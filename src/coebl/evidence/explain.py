@@ -24,9 +24,8 @@ from coebl.evidence.statistics import Estimate
 from coebl.games import GAMES, NOISES
 from coebl.games.game import has_matrix
 from coebl.learners import LEARNERS, REFERENCES
-from coebl.naming import Known, game_title, known_to, learner_titles
+from coebl.naming import Known, find, game_title, known_to, learner_titles
 from coebl.solver import solve_matrix
-from coebl.study.results import find
 
 if TYPE_CHECKING:
     from coebl.study import Results

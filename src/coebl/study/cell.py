@@ -35,7 +35,7 @@ from coebl.games import GAMES, NOISES, is_zero_sum, parse_game
 from coebl.games.game import NamedGame
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric
-from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
+from coebl.naming import REGISTRIES, LearnerWords, MetricWords, describe_learner, describe_metric
 from coebl.study.errors import DamagedFileError, StoreError, first_mistake
 
 FORMAT: Literal[4] = 4  # of the stored files
@@ -44,7 +44,6 @@ _RUNS = 3  # part of every digest; it changes if the same seed no longer leads t
 _MOST_BYTES = 1 << 26  # far more than a million seeds need
 
 SEATS = ("row", "column")  # the keys of the files of the first two players
-REGISTRIES: dict[str, Registry[Any]] = {"game": GAMES, "player": LEARNERS, "noise": NOISES}
 ObjectKey = tuple[str, str]  # the kind of an object, as its registry has it, and the spec that represents it
 
 

@@ -16,15 +16,14 @@ from coebl.backend import backend_class
 from coebl.core.arrays import evenly_spread
 from coebl.core.errors import InputError, check_integer, nearest, shorten
 from coebl.core.frames import pl
-from coebl.core.specs import split_spec
 from coebl.core.text import listed
 from coebl.engine.match import MatchKey, MatchName
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.runtimes import Runtimes, read_runtimes
 from coebl.evidence.statistics import bands
 from coebl.learners.base import Kind
-from coebl.naming import known_to, learner_words, metric_words
-from coebl.study.cell import EARLIER, REGISTRIES, CellRecord
+from coebl.naming import NOTHING_YET, REGISTRIES, find, known_to, learner_words, metric_words
+from coebl.study.cell import EARLIER, CellRecord
 from coebl.study.cell_file import CellRuns
 from coebl.study.errors import DamagedFileError, StoreError
 from coebl.study.store import Store, check_one_device
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
 
 Specs = str | Sequence[str] | None  # one spec, several, or None for all
-_NOTHING_YET = "no cell is finished yet; run the study first."
 _RECENT = 2 * 10**9  # nanoseconds; two changes within this time may have the same time stamp
 
 
@@ -167,7 +165,7 @@ class Results:
     def why_empty(self) -> str:
         """Return why there is nothing to show: no cell is finished, or none fits all filters."""
         if not self.records():
-            return f"{self.store.folder}: {_NOTHING_YET}"
+            return f"{self.store.folder}: {NOTHING_YET}"
         return f"no finished match fits all of these filters. See: coebl results {self.store.folder}"
 
     # The table
@@ -484,36 +482,3 @@ def _once(frame: pl.DataFrame, matches: list[MatchKey], metrics: Sequence[str]) 
                 "learners or two versions; keep them in two folders."
             )
     return runs.agg(values.first())
-
-
-# Filters
-
-
-def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
-    """Return the spec among `present` that is equivalent to this one, or the only one with its class or file.
-
-    If there is none, the error message calls it `name`, by default the kind: game, player or noise.
-    """
-    if not isinstance(spec, str):
-        raise InputError(f"the {name or kind} is {shorten(spec)}; accepted: a spec.")
-    if spec in present:
-        return spec
-    if (shortest := REGISTRIES[kind].shortest(spec)) in present:
-        return shortest
-    candidates = [other for other in present if spec.casefold() in _short_names(other)]
-    if len(candidates) == 1:
-        return candidates[0]
-    if not present:
-        raise InputError(_NOTHING_YET)
-    raise InputError(
-        f"no finished cell has the {name or kind} {spec!r}{nearest(spec, present)} Present: {listed(present)}."
-    )
-
-
-def _short_names(spec: str) -> set[str]:
-    """Return other names for a spec that names a file, in lower case: its class or its file in place of both."""
-    parts = split_spec(spec)
-    if not parts.file:
-        return set()
-    names = parts.attribute, parts.file, parts.file.removesuffix(".py")
-    return {f"{name}:{parts.parameters}".rstrip(":").casefold() for name in names}
