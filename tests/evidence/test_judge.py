@@ -12,6 +12,7 @@ from coebl.core.errors import InputError
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Near, Setting, above, below
 from coebl.evidence.judge import Claim, judge
+from coebl.study import Results, Study
 from made_curves import MadeCurves, MadeRuns
 
 SETTING = Setting(300, "gaussian")
@@ -271,6 +272,38 @@ class TestReading:
         source = Made()
         judge(source, CLAIMS.values(), VARIANTS)
         assert set(source.asked.values()) == {1}
+
+    def test_every_metric_is_read_from_the_side_of_the_learner(self):
+        match = MatchName("rps", "ucb", "coebl")
+        source = Made({match: np.linspace(8, 12, 20), MatchName("rps", "coebl", "ucb"): np.linspace(1, 3, 20)})
+        source.present = [match, MatchName("rps", "coebl", "ucb")]
+        claim = Claim("both", "", ("pseudo_regret", "tv"), lambda _: [above(SETTING.end(match, every_seat=True))])
+        (result,) = judge(source, [claim], {"only": None})
+        assert result.checks[0].subject == "ucb v coebl on rps, both seats"
+        assert result.estimate.mean == pytest.approx((10 - 2) / 2)  # one player's regret is the other's gain
+        (reported,) = result.reported
+        assert reported.estimate.mean == pytest.approx((10 + 2) / 2)  # tv is about both players
+
+    def test_a_claim_on_a_game_with_three_seats_and_any_sum(self, tmp_path):
+        seated = [("exp3", "ucb", "hedge"), ("ucb", "exp3", "hedge"), ("ucb", "hedge", "exp3")]
+        listed = [*seated, ("ucb", "hedge", "ucb")]
+        study = Study(games=["jordan"], players=list(map(list, listed)), rounds=40, seeds=4, metrics=["payoff"])
+        study.run(tmp_path)
+        results = Results(tmp_path)
+        setting, match = Setting(40, "gaussian"), MatchName("jordan", *seated[0])
+        checks = [above(setting.end(match, every_seat=True)), below(setting.end(MatchName("jordan", *listed[-1])), 9)]
+        claim = Claim("three", "", ("payoff",), lambda _: checks)
+        assert claim.needs(None) == [MatchName("jordan", *players) for players in listed]
+        (result,) = judge(results, [claim], {"only": None})
+        first, second = result.checks
+        own = [
+            results.last(game="jordan", players=players)["payoff" if seat == 0 else f"payoff:{seat + 1}"]
+            for seat, players in enumerate(seated)
+        ]
+        assert first.subject == "exp3 v ucb v hedge on jordan, all seats"
+        assert (first.estimate.n, first.estimate.mean) == (4, pytest.approx(np.mean(own)))
+        assert second.verdict == "holds"
+        assert second.estimate.mean == pytest.approx(results.last(players=listed[-1])["payoff"].mean())
 
     def test_a_window_has_both_of_its_ends(self):
         values = np.where((ROUNDS == 110) | (ROUNDS == 200), 1.0, 0.0)[:, None] + np.zeros(20)

@@ -318,6 +318,16 @@ def test_failed_cells_are_missing_and_the_aim_is_open(coebl, tmp_path):
         ("misses = 0", "mises = 0", "unknown key 'mises': did you mean 'misses'"),
         ('computed = "R"', "", "there is no key 'computed'"),
         ('metric = "average_exploitability"', 'metric = "exploit"', "unknown metric 'exploit'"),
+        (
+            'metric = "pseudo_regret"',
+            'metric = "tv"',
+            r"statements\[0\]: metric is 'tv'; accepted for head-to-head: one with a sign, such as pseudo_regret\.$",
+        ),
+        (
+            'metric = "average_exploitability"',
+            'metric = "regret"',
+            "metric is 'regret'; accepted for self-play: one about both players, such as exploitability",
+        ),
         ('subject = "kin"', "", "accepted: the keys subject and statements together"),
         ("seeds = 4", "seeds = 1", "seeds is 1; accepted: an integer, >= 2"),
     ],

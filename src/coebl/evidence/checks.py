@@ -14,17 +14,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.core.frames import pl
 from coebl.core.text import number_text
 from coebl.engine.match import MatchName
-from coebl.evidence.pairwise import pooled
+from coebl.evidence.pairwise import SETTING, by_seat, pooled, seat_columns, seat_name
 from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, share_interval, t_quantile, tail_p_values
+from coebl.naming import known_to, metric_words
 
 if TYPE_CHECKING:
     from coebl.study import Results
@@ -44,9 +45,9 @@ class Setting(NamedTuple):
     rounds: int
     noise: str
 
-    def end(self, pairing: MatchName, both_seats: bool = False) -> Sample:
-        """Return the last round of a match, in one seat or in both."""
-        return Sample(self, pairing, self.rounds, self.rounds, both_seats)
+    def end(self, pairing: MatchName, every_seat: bool = False) -> Sample:
+        """Return the last round of a match, for its first player, in the first seat or in every one."""
+        return Sample(self, pairing, self.rounds, self.rounds, every_seat)
 
     def at(self, pairing: MatchName, round: int) -> Sample:
         """Return one round of a match."""
@@ -60,24 +61,26 @@ class Setting(NamedTuple):
 class Sample(NamedTuple):
     """A number per seed: the mean of a metric over the recorded rounds of a match from the first to the last.
 
-    In both seats, it is half the difference to the match with exchanged seats: one player's loss is the other's gain.
+    It is that of the first player, see `coebl.evidence.pairwise`; in every seat, its mean over the matches in which
+    this player has each of the seats, and the others keep their order.
     """
 
     setting: Setting
     pairing: MatchName
     first: int
     last: int
-    both_seats: bool = False
+    every_seat: bool = False
 
     @property
-    def parts(self) -> list[Sample]:
-        """The sample of each match: one, or two in both seats."""
-        game, row, column = self.pairing
-        pairings = [self.pairing, *([MatchName(game, column, row)] if self.both_seats else [])]
-        return [self._replace(pairing=pairing, both_seats=False) for pairing in pairings]
+    def matches(self) -> list[MatchName]:
+        """The match, or one for each seat of its first player."""
+        game, (player, *others) = self.pairing.game, self.pairing.players
+        seats = range(len(others) + 1) if self.every_seat else [0]
+        return [MatchName(game, *others[:seat], player, *others[seat:]) for seat in seats]
 
     def __str__(self) -> str:
-        words = f"{self.pairing}, both seats" if self.both_seats else str(self.pairing)
+        seats = "both" if len(self.pairing.players) == 2 else "all"
+        words = f"{self.pairing}, {seats} seats" if self.every_seat else str(self.pairing)
         if self.first < self.last:
             return f"{words}, rounds {self.first} to {self.last}"
         return words if self.last == self.setting.rounds else f"{words}, round {self.last}"
@@ -95,32 +98,36 @@ class Reader:
 
     def __init__(self, results: Results, metrics: Iterable[str], seeds: Collection[int] | None = None) -> None:
         self._results = results
-        self._metrics = [metric for metric in dict.fromkeys(metrics) if metric in results.metrics]
+        self._columns = [name for metric in dict.fromkeys(metrics) for name in seat_columns(metric, results.metrics)]
         self._seeds = None if seeds is None else sorted(seeds)
-        self._present = set(results.matches())
-        self._frame, self._runs = cache(self._read_frame), cache(self._read_runs)
+        self._present, self._known = set(results.matches()), known_to(results)
+        self._frame, self._means = cache(self._read_frame), cache(self._read_means)
 
     def read(self, checks: Sequence[Check], metric: str) -> list[Floats | list[Missing]]:
         """Return the samples of each check, (samples, seeds), at the seeds that they share; or the missing data."""
-        parts: list[tuple[int, int, int, list[int], list[float]]] = []
+        parts: list[pl.DataFrame] = []
         missing: list[list[Missing]] = [[] for _ in checks]
         for number, check in enumerate(checks):
             for place, sample in enumerate(check.samples):
-                for seat, part in enumerate(sample.parts):
-                    if part.pairing not in self._present:
-                        missing[number].append(Missing(part.pairing, ""))
+                for seat, match in enumerate(sample.matches):
+                    if match not in self._present:
+                        missing[number].append(Missing(match, ""))
                         continue
+                    part = sample._replace(pairing=match, every_seat=False)
+                    where = pl.lit(seat_name(seat, len(match.players)))
                     try:
-                        seeds, values = self._numbers(part, metric)
-                        parts.append((number, place, seat, seeds.tolist(), (-values if seat else values).tolist()))
+                        parts.append(self._means(part, metric).with_columns(check=number, sample=place, where=where))
                     except InputError as error:
-                        missing[number].append(Missing(part.pairing, f"{part}: {str(error).rstrip('.')}"))
-        labels: dict[str, Any] = {"check": pl.Int64, "sample": pl.Int64, "seat": pl.Int64}
-        lists: dict[str, Any] = {"seed": pl.List(pl.Int64), "value": pl.List(pl.Float64)}
-        table = pl.DataFrame(parts, labels | lists, orient="row").explode(*lists)
-        shared = table.join(pooled(table, ["check"], ["sample", "seat"]), on=["check", "seed"], how="semi")
-        means = pooled(shared, ["check", "sample"], ["seat"]).sort("sample", "seed")
-        numbers = dict(means.group_by("check").agg("value").iter_rows())
+                        missing[number].append(Missing(match, f"{part}: {str(error).rstrip('.')}"))
+        numbers: dict[int, list[float]] = {}
+        if parts:
+            table, signed = pl.concat(parts, how="diagonal"), metric_words(metric, self._known).signed
+            sides = by_seat(table, metric, signed, ["check", "sample", "where"]).filter(
+                pl.col("seat") == pl.col("where")
+            )
+            shared = sides.join(pooled(sides, ["check"], ["sample", "seat"]), on=["check", "seed"], how="semi")
+            means = pooled(shared, ["check", "sample"], ["seat"]).sort("sample", "seed")
+            numbers = dict(means.group_by("check").agg("value").iter_rows())
         for number, check in enumerate(checks):
             if not missing[number] and len(numbers.get(number, ())) < 2 * len(check.samples):
                 missing[number].append(Missing(check.samples[0].pairing, f"{check.samples[0]}: fewer than two seeds"))
@@ -129,35 +136,30 @@ class Reader:
             for number, (check, lack) in enumerate(zip(checks, missing, strict=True))
         ]
 
-    def _numbers(self, sample: Sample, metric: str) -> tuple[Ints, Floats]:
-        """Return the seeds, with the number of each; raise an InputError with the reason if there are none."""
-        rounds, seeds, values = self._runs(sample.pairing, sample.setting, metric)
-        window = values[:, (sample.first <= rounds) & (rounds <= sample.last)]
-        if sample.last not in rounds:  # a match that ends inside the window does not count
-            raise InputError(f"round {sample.last} is not recorded")
-        if not np.isfinite(window).all():
-            raise InputError(f"{metric} is not finite in every run")
-        return seeds, window.mean(axis=1)
-
-    def _read_frame(self, match: MatchName) -> pl.DataFrame:
-        frame = self._results.curves(self._metrics, game=match.game, players=(match.row, match.column))
-        return frame if self._seeds is None else frame.filter(frame["seed"].is_in(self._seeds))
-
-    def _read_runs(self, match: MatchName, setting: Setting, metric: str) -> tuple[Ints, Ints, Floats]:
-        """Return the rounds, the seeds and the values of a metric, (seeds, rounds)."""
-        frame = self._frame(match)
-        fitting = frame.filter((frame["rounds"] == setting.rounds) & (frame["noise"] == setting.noise))
+    def _read_means(self, sample: Sample, metric: str) -> pl.DataFrame:
+        """Return the means of a match over the rounds, a row per seed; raise an InputError with the reason if none."""
+        setting, frame = sample.setting, self._frame(sample.pairing)
+        fitting = frame.filter(rounds=setting.rounds, noise=setting.noise)
         if len(frame) and not len(fitting):
             length, noise = frame.select("rounds", "noise").row(0)
             expected = f"where the claim is about {setting.rounds} rounds and noise {setting.noise}"
             raise InputError(f"the match has {length} rounds and noise {noise}, {expected}")
-        recorded = fitting.drop_nulls(metric).sort("seed", "round") if metric in fitting.columns else fitting.clear()
+        recorded = fitting.drop_nulls(metric) if metric in fitting.columns else fitting.clear()
         if not len(recorded):
             raise InputError(f"{metric} was not recorded")
-        seeds, rounds = (recorded[name].unique().sort().to_numpy() for name in ("seed", "round"))
-        if len(recorded) != len(seeds) * len(rounds):
+        if len(recorded) != recorded["seed"].n_unique() * recorded["round"].n_unique():
             raise InputError("its runs were recorded at different rounds")
-        return rounds, seeds, recorded[metric].to_numpy().reshape(len(seeds), len(rounds))
+        if sample.last not in recorded["round"]:  # a match that ends inside the window does not count
+            raise InputError(f"round {sample.last} is not recorded")
+        columns = pl.col(seat_columns(metric, recorded.columns))
+        window = recorded.filter(pl.col("round").is_between(sample.first, sample.last))
+        if not window.select(pl.all_horizontal(columns.is_finite().all())).item():
+            raise InputError(f"{metric} is not finite in every run")
+        return window.group_by("seed").agg(pl.col(*SETTING, "players").first(), columns.mean())
+
+    def _read_frame(self, match: MatchName) -> pl.DataFrame:
+        frame = self._results.curves(self._columns, game=match.game, players=match.players)
+        return frame if self._seeds is None else frame.filter(frame["seed"].is_in(self._seeds))
 
 
 # Checks

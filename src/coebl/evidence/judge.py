@@ -165,7 +165,7 @@ class Claim:
     def needs(self, variant: Any) -> list[MatchName]:
         """Return the matches that the checks are about, each once."""
         samples = [sample for check in self.checks(variant) for sample in check.samples]
-        return list(dict.fromkeys(part.pairing for sample in samples for part in sample.parts))
+        return list(dict.fromkeys(match for sample in samples for match in sample.matches))
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def by_seat(table: pl.DataFrame, metric: str, signed: bool = True, keep: Sequenc
                 "seed",
                 learner=players.get(seat),
                 opponent=players.get(1 - seat) if seats == 2 else others,  # many times faster
-                seat=pl.when(players.len() == 2).then(pl.lit(SEATS[seat % 2])).otherwise(pl.lit(f"player{seat + 1}")),
+                seat=pl.when(players.len() == 2).then(pl.lit(SEATS[seat % 2])).otherwise(pl.lit(seat_name(seat, 3))),
                 alone=players.n_unique() == 1,
                 value=value,
                 other=pl.when(players.len() == 2).then(other),
@@ -186,6 +186,11 @@ def _numbers(table: pl.DataFrame, metric: str, signed: bool, seat: int) -> tuple
     if signed:
         return (row, -row) if seat == 0 else (-row, row)
     return row, row
+
+
+def seat_name(seat: int, players: int) -> str:
+    """Return the name of a seat, counted from 0, in a match of so many players."""
+    return SEATS[seat] if players == 2 else f"player{seat + 1}"
 
 
 def has_a_number_per_seat(metric: str) -> bool:

@@ -64,9 +64,10 @@ class Variant:
         specs = self.roles.get(role, {"*": role})
         return specs.get(game, specs["*"])
 
-    def match(self, game: str, row: str, column: str = "") -> MatchName:
-        """Return the match of two roles on a game; without a column player, self-play."""
-        return MatchName(game, self.spec(row, game), self.spec(column or row, game))
+    def match(self, game: str, *roles: str) -> MatchName:
+        """Return the match of these roles on a game, in the order of the seats; of one role, its self-play."""
+        seated = roles * 2 if len(roles) == 1 else roles
+        return MatchName(game, *(self.spec(role, game) for role in seated))
 
     def preset(self, opponent: str) -> Preset:
         """Return the lines of this variant on the page; all other roles meet the role `opponent`."""
@@ -193,14 +194,14 @@ def _with(spec: str, change: str) -> str:
 
 def _parts_with(matches: Iterable[MatchName], study: Study) -> list[dict[str, Any]]:
     """Return parts with the matches that a study lacks, recorded like the others on their games."""
-    present, pairs = set(study.matches()), dict[str, list[list[str]]]()
+    present, missing = set(study.matches()), dict[str, list[list[str]]]()
     for match in matches:
-        if tuple(match) not in present:
-            pairs.setdefault(match.game, []).append([match.row, match.column])
+        if match not in present:
+            missing.setdefault(match.game, []).append([*match.players])
     cells = {cell.game: cell for cell in reversed(study.cells)}  # the first of each game
     return [
-        {"games": [game], "seeds_per_cell": len(cells[game].seeds), "metrics": cells[game].metrics, "pairs": of_game}
-        for game, of_game in pairs.items()
+        {"games": [game], "seeds_per_cell": len(cells[game].seeds), "metrics": cells[game].metrics, "players": of_game}
+        for game, of_game in missing.items()
     ]
 
 

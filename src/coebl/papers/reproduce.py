@@ -58,9 +58,9 @@ class Panel:
 
 
 def line_title(role: str, match: MatchName) -> str:
-    """Return the title of a line: the role in the row seat, and its opponent."""
-    opponent = "" if match.row == match.column else f" v {learner_words(match.column).title}"
-    return learner_title(role) + opponent
+    """Return the title of a line: the role in the first seat, and its opponents."""
+    others = match.players[1:] if len({*match.players}) > 1 else ()
+    return " v ".join([learner_title(role), *(learner_words(spec).title for spec in others)])
 
 
 def curves_panel(
@@ -93,7 +93,7 @@ def heat_map_panel(
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         cells = {(label, column): match for label in parts for column, match in rows[label].items()}
         present = set(results.matches())
-        plot_heat_map(results, metric, cells, ax, alike=[match for match in alike if tuple(match) in present])
+        plot_heat_map(results, metric, cells, ax, alike=[match for match in alike if match in present])
 
     return Panel({label: list(row.values()) for label, row in rows.items()}, draw, 4.2, 0.5, 0.26)
 
@@ -304,7 +304,7 @@ def experiments(paper: Paper, quick: bool = False, figures: Sequence[str] = (), 
     """Return the part of a paper's study that these figures and claims need, or all of it; if quick, its quick part."""
     needed = paper.needed(figures, claims)
     study = paper.study
-    matches = [match for match in needed or study.matches() if not quick or match[0] in paper.quick.games]
+    matches = [match for match in needed or study.matches() if not quick or match.game in paper.quick.games]
     return study.select(matches, paper.quick.seeds if quick else None)
 
 
@@ -326,10 +326,10 @@ def left_out(paper: Paper, results: Results) -> str:
     """Return the games, matches and seeds of a paper's study that a folder lacks, in words."""
     study = paper.study
     present = set(results.matches())
-    absent = [match for match in study.matches() if tuple(match[:3]) not in present]
-    games = {game for game, _, _ in present}
-    missing = dict.fromkeys(match[0] for match in absent if match[0] not in games)
-    partly = sum(match[0] in games for match in absent)
+    absent = [match for match in study.matches() if match not in present]
+    games = {match.game for match in present}
+    missing = dict.fromkeys(match.game for match in absent if match.game not in games)
+    partly = sum(match.game in games for match in absent)
     needed = len({seed for cell in study.cells for seed in cell.seeds})
     done = len({seed for record in results.records() for seed in record.seeds})
     parts = [
@@ -370,12 +370,11 @@ def means(paper: Paper, results: Results) -> list[dict[str, Any]]:
     """Return means with intervals of every metric in the last round of every match, then over the last rounds."""
     rows: list[dict[str, Any]] = [dict(row) for row in results.summary()]
     for metric, span in paper.averaged.items():
-        for game, row, column in results.matches():
-            runs = results.curves([metric], game=game, players=(row, column))
+        for match in results.matches():
+            runs = results.curves([metric], game=match.game, players=match.players)
             late = runs.filter(pl.col("round") > pl.col("round").max() - span)
             estimate = mean_interval(late.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy())
-            rows.append(
-                {"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(estimate)
-            )
+            labels = dict(zip(("game", "row", "column"), match, strict=False))
+            rows.append(labels | {"metric": f"{metric}_last_{span}"} | vars(estimate))
     kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")
     return [{key: few_digits(row[key], 6) for key in kept} for row in rows]

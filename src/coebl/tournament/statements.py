@@ -46,7 +46,7 @@ class Trial:
 
     def end(self, game: str, learner: str, opponent: str) -> Sample:
         """Return the last round of a learner against an opponent in both seats, or against itself."""
-        return self.games[game].end(MatchName(game, learner, opponent), both_seats=learner != opponent)
+        return self.games[game].end(MatchName(game, learner, opponent), every_seat=learner != opponent)
 
 
 def claim_of(statement: Statement) -> Claim:

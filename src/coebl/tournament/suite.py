@@ -135,8 +135,11 @@ class Statement(_Table):
     def _check(self) -> Statement:
         if (self.misses is None) == (self.share is None):
             raise InputError("accepted: one of the keys misses and share, which define when the aim is reached.")
+        alone = self.kind == "self-play"
+        accepted = "about both players, such as exploitability" if alone else "with a sign, such as pseudo_regret"
         for metric in (self.metric, *self.reported):
-            metric_class(metric)
+            if metric_class(metric).signed == alone:
+                raise InputError(f"metric is {metric!r}; accepted for {self.kind}: one {accepted}.")
         return self
 
 

@@ -139,20 +139,20 @@ def test_measures_choose_the_metrics(name, measures, metrics, quick):
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "title", "variant", "column", "metric"),
+    ("name", "place", "title", "variant", "others", "metric"),
     [
-        ("diagonal-self-play", 5, "n = 4", RELEASED, "", "tv"),
-        ("diagonal-head-to-head", 2, "n = 4", RELEASED, "coebl", "regret"),
+        ("diagonal-self-play", 5, "n = 4", RELEASED, [], "tv"),
+        ("diagonal-head-to-head", 2, "n = 4", RELEASED, ["coebl"], "regret"),
     ],
 )
-def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(name, place, title, variant, column, metric, quick):
+def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(name, place, title, variant, others, metric, quick):
     panel = drawn(name, quick, variant).axes[place]
     assert panel.get_title() == title
     by_colour = {line.get_color(): line.get_ydata() for line in curves(panel)}
-    roles = BASELINES if column else ROLES  # against COEBL, the baselines have the row seat
+    roles = BASELINES if others else ROLES  # against COEBL, the baselines have the row seat
     assert len(by_colour) == len(roles)
     for role in roles:
-        values = quick.values(*variant.match("diagonal:n=4", role, column), metric)
+        values = quick.values(*variant.match("diagonal:n=4", role, *others), metric)
         np.testing.assert_allclose(by_colour[learner_style(role)["color"]], values.mean(axis=1))
 
 

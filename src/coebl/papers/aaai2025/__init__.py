@@ -73,7 +73,7 @@ CHECKS: dict[str, Checks] = {
 
 def _times_of(results: Results, match: MatchName) -> Runtimes:
     """Return the hitting times of a match."""
-    frame = results.last(["hitting_time"], game=match.game, players=(match.row, match.column))
+    frame = results.last(["hitting_time"], game=match.game, players=match.players)
     [times] = read_runtimes(frame).values()
     return times
 
