@@ -21,7 +21,6 @@ from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025 import BEST_RESPONSE, PAPER, REFERENCE, ROLES, SETTING, VARIANTS, actions_of
 from coebl.plots import save
-from coebl.report.verdict_grid import finding
 from tools.picture import NAME, draw_by_c, draw_picture, draw_policies, read_checks
 from tools.templates import read_json, render
 
@@ -73,12 +72,11 @@ def document(results: Path) -> str:
         marks=[[claim, *_marks(by_variant)] for claim, by_variant in claims.items()],
         meanings=", ".join(f"{MARKS[outcome]} {meaning}" for outcome, meaning in MEANINGS.items()),
         reasons={claim: list(_reasons(by_variant)) for claim, by_variant in claims.items()},
-        answer=finding(
-            PAPER.page.answer,
+        answer=PAPER.page.filled_answer(
             {
                 id: [check["verdict"] for check in verdict["checks"]]
                 for id, verdict in claims[PAPER.page.headline].items()
-            },
+            }
         ).replace("\n", " "),
     )
 

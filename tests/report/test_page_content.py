@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from coebl.naming import NOTHING
-from coebl.report.legend import learner_entries
+from coebl.report.legend import page_learners
 from coebl.report.page import Preset
 from coebl.study import Cell, Results, Store
 from report.browser import MadeUp, make_page
@@ -103,8 +103,8 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
     named = ["rps, bernoulli", "rps, gaussian", "diagonal:n=2, bernoulli", "diagonal:n=2, gaussian"]
     assert [game["name"] for game in data["games"]] == named
     assert [game["spec"] for game in data["games"]] == ["rps"] * 2 + ["diagonal:n=2"] * 2
-    assert [game["familyTitle"] for game in data["games"]] == ["Rock-paper-scissors"] * 2 + ["Diagonal"] * 2
-    assert [game["noiseTitle"] for game in data["games"]] == ["bernoulli", "gaussian"] * 2
+    assert [game["family"] for game in data["games"]] == ["Rock-paper-scissors"] * 2 + ["Diagonal"] * 2
+    assert [game["noise"] for game in data["games"]] == ["bernoulli", "gaussian"] * 2
     assert data["presets"][0]["learners"] == [["exp3"], ["exp3"], ["uniform"], ["uniform"]], "by game, for all noises"
     assert "not shown" not in " ".join(Elements(text).strings)
     assert len(curves(text)) == 8  # their numbers are in test_sections_in_browser.py
@@ -181,6 +181,6 @@ def test_a_claim_shows_the_decisive_check_and_other_metrics(tmp_path):
 
 def test_a_group_of_learners_may_have_a_file_whose_name_is_like_a_match():
     mine = "old v new.py:Mine"
-    *_, group = learner_entries([mine, "ucb"], [], [], NOTHING, {f"{mine} v ucb": (mine, "ucb")})
-    assert group["spec"] == f"{mine} v ucb"
-    assert group["title"].endswith(" v UCB")
+    *_, group = page_learners([mine, "ucb"], [], [], NOTHING, {f"{mine} v ucb": (mine, "ucb")})
+    assert group.spec == f"{mine} v ucb"
+    assert group.title.endswith(" v UCB")

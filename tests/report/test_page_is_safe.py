@@ -114,4 +114,4 @@ def test_a_file_of_a_game_is_not_run(tmp_path, monkeypatch):
     line = Reference("K t", lambda actions, rounds: actions * rounds)
     text = page_text(tmp_path, MadeUp([("mine.py:Game", "ucb", "ucb")]), reference=line)
     [game] = embedded(text, "data")["games"]
-    assert (game["reference"], game["familyTitle"]) == (None, "mine.py:Game")
+    assert (game["reference"], game["family"]) == (None, "mine.py:Game")

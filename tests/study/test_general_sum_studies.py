@@ -11,7 +11,8 @@ from coebl import Study, simulate
 from coebl.core.errors import InputError
 from coebl.evidence.pairwise import rank
 from coebl.games import TensorGame, parse_game
-from coebl.report.content import Presentation, read_content
+from coebl.report.content import read_content
+from coebl.report.presentation import Presentation
 from coebl.study import Results
 from coebl.study.cell import write_record
 from study_runs import go
@@ -226,13 +227,13 @@ def test_the_page_shows_matches_of_any_number_of_seats(folder, tmp_path, coebl):
     assert "buyer, seller, state in market" in page
     assert "player1, player2, player3 in Jordan’s game" in page or "player3 in Jordan&#39;s game" in page
     content = read_content(Results(folder), ["payoff", "payoff:3", "pseudo_regret"], Presentation("general"))
-    specs = [learner["spec"] for learner in content.learners]
+    specs = [learner.spec for learner in content.learners]
     jordan = [(specs[match.row], specs[match.column]) for match in content.matches[_place(content, "jordan")]]
     others = ["exp3 v exp3", "exp3 v hedge", "hedge v exp3", "hedge v hedge"]
     ours = {(first, other) for first in ("exp3", "hedge") for other in others}
     alone = {("exp3", "exp3 v exp3"): ("exp3", "exp3"), ("hedge", "hedge v hedge"): ("hedge", "hedge")}
     assert {*jordan} == {alone.get(match, match) for match in ours}
-    title = next(learner["title"] for learner in content.learners if learner["spec"] == "exp3 v hedge")
+    title = next(learner.title for learner in content.learners if learner.spec == "exp3 v hedge")
     assert title == "Exp3 v Hedge"
     decided = {match.decided for match in content.matches[_place(content, "chicken")]}
     assert decided == {"untested"}  # no metric has a sign for the player who is ahead
@@ -249,7 +250,7 @@ def test_a_page_without_zero_sum_games_does_not_mention_rows(tmp_path, coebl):
 
 
 def _place(content, spec):
-    return [game["spec"] for game in content.games].index(spec)
+    return [game.spec for game in content.games].index(spec)
 
 
 def test_times_name_the_learner_of_every_seat(tmp_path, coebl):

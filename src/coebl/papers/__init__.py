@@ -19,9 +19,7 @@ from coebl.engine.match import MatchName
 from coebl.evidence.checks import Check
 from coebl.evidence.judge import Claim, Verdict, judge
 from coebl.learners import LEARNERS
-from coebl.report.content import Presentation
-from coebl.report.legend import Preset
-from coebl.report.verdict_grid import finding, outcomes_of, scores
+from coebl.report.presentation import Presentation, Preset
 
 if TYPE_CHECKING:
     from coebl.papers.reproduce import Figure
@@ -131,13 +129,13 @@ class Paper:
 
     def result(self, verdicts: Iterable[Verdict]) -> str:
         """Return the result of the reproduction in one sentence, or "" if the main claim is not judged."""
-        return finding(self.page.answer, outcomes_of(self.page.headline, verdicts)).replace("\n", " ")
+        return self.page.filled_answer(self.page.outcomes(verdicts)).replace("\n", " ")
 
     def scores(self, verdicts: Iterable[Verdict]) -> list[str]:
         """Return a line per variant: the numbers of checks of the main claim that hold, are undecided, and fail."""
         return [
-            f"{bar['title']}: {', '.join(f'{count} {word}' for _, word, count in bar['parts'])}"
-            for bar in scores(self.page, verdicts)
+            f"{bar.title}: {', '.join(f'{count} {word}' for _, word, count in bar.parts)}"
+            for bar in self.page.scores(verdicts)
         ]
 
     def needed(

@@ -60,7 +60,7 @@ def read_asset(name: str) -> str:
     return resources.files("coebl.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def render(template: str, values: Mapping[str, Any], **filters: Callable[..., str]) -> str:
+def render(template: str, values: Mapping[str, Any], **filters: Callable[..., object]) -> str:
     """Return an asset as a Jinja template with these values; strings are escaped, the assets that it includes are not.
 
     Args:

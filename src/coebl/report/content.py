@@ -1,10 +1,10 @@
-"""The content of the page, read once from results: games, learners, metrics, the curves of all matches, frontiers."""
+"""The content of the page, read once from results: games, learners, metrics, the curves of all matches."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,35 +15,34 @@ import numpy as np
 
 from coebl.core.errors import InputError
 from coebl.core.frames import pl
-from coebl.core.text import few_digits, natural
+from coebl.core.specs import split_spec
+from coebl.core.text import natural
 from coebl.evidence import ALPHA
-from coebl.evidence.pairwise import Families, Ranking, rank
+from coebl.evidence.pairwise import Ranking, rank
 from coebl.evidence.pairwise import pairwise as test_pairings
 from coebl.evidence.statistics import bands
 from coebl.games import GAMES, parse_game
 from coebl.learners import LEARNERS
 from coebl.naming import Known, MetricWords, find_sweeps, game_title, known_to, learner_words, metric_words
-from coebl.plots.curves import Reference
-from coebl.plots.sweep import LAST
+from coebl.report.frontier import FEWEST_SETTINGS, Frontier, read_frontier
 from coebl.report.legend import (
-    DIGITS,
     HALF_DIGITS,
-    Preset,
-    game_entry,
+    PageGame,
+    PageLearner,
     game_order,
     interval_texts,
-    learner_entries,
+    page_game,
+    page_learners,
     short,
 )
+from coebl.report.presentation import Presentation
 
 if TYPE_CHECKING:
     from coebl.study import Results
 
-_FIRST = ("absolute_pseudo_regret", "pseudo_regret", "exploitability")  # metrics without noise, which need fewer seeds
 _POINTS = 50  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
 _NUMBERS = 500_000  # limit for all curves of a page together, unless there are very many; about eight bytes each
-_FEWEST_SETTINGS = 3  # of a frontier
 _MATCH = ["row", "column"]
 Numbers = list[float | int | None]
 
@@ -79,43 +78,29 @@ class PageMatch:
 
 
 @dataclass(frozen=True)
-class Presentation:
-    """The parts of a page that the results do not contain."""
+class PageSweep:
+    """A learner with several settings, and the parameter in which they differ."""
 
     title: str
-    question: str = ""  # the subject of the study, in a paragraph
-    source: str = ""  # the publication that the study is about
-    link: str = ""  # the address of the publication
-    headline: str = ""  # the id of the main claim
-    answer: str = ""  # the finding, and its numbers in a second line: a template, see `verdict_grid.finding`
-    words: Sequence[str] = ("hold", "undecided", "fail")  # for the checks of the main claim, in its bars
-    presets: Sequence[Preset] = ()  # selections of lines; the first one is shown first
-    first: Sequence[str] = _FIRST  # metrics that come before the others
-    game: str = ""  # the spec of the game that is shown first
-    strongest: str = ""  # the opponent of a sweep; by default the first learner that sees its opponent's policy
-    convergence: Sequence[str] = ()  # metrics of self-play shown beside that opponent, in order of preference
-    reference: Reference | None = None  # a line beside cumulative metrics in self-play, on games of K by K
-    switches: Mapping[str, str] = field(default_factory=dict)  # labels of the learners that replace others, by spec
-    citation: str = ""
-    family: Families = "all pairings"  # the tests of head-to-heads that are corrected together
+    parameter: str
 
 
 @dataclass
 class Content:
-    """The data that the page draws, as plain values."""
+    """The data that the page draws."""
 
     metrics: dict[str, MetricWords]
-    learners: list[dict[str, Any]]
-    sweeps: list[dict[str, str]]
+    learners: list[PageLearner]
+    sweeps: list[PageSweep]
     show: Presentation
     strongest: str  # the opponent of the frontier, or ""
     known: Known
     ranking: Ranking | None
     seats: dict[str, str]  # names of the seats of games that are not zero-sum, by title
     has_zero_sum: bool  # True if any game is zero-sum
-    games: list[dict[str, Any]] = field(default_factory=list)
+    games: list[PageGame] = field(default_factory=list)
     matches: list[list[PageMatch]] = field(default_factory=list)  # by game
-    frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
+    frontiers: list[Frontier | None] = field(default_factory=list)  # by game
     grids: dict[tuple[int, ...], int] = field(default_factory=dict)  # the rounds that curves share, with their indices
     notices: list[str] = field(default_factory=list)
     below_zero: set[str] = field(default_factory=set)  # metrics that are below 0 in any run
@@ -123,26 +108,23 @@ class Content:
     @cached_property
     def places(self) -> dict[str, int]:
         """The indices of the learners, by spec."""
-        return {learner["spec"]: place for place, learner in enumerate(self.learners)}
+        return {learner.spec: place for place, learner in enumerate(self.learners)}
 
     @property
     def titles(self) -> dict[str, str]:
         """The titles of the learners, by spec."""
-        return {learner["spec"]: learner["title"] for learner in self.learners}
+        return {learner.spec: learner.title for learner in self.learners}
 
     def specs(self, match: PageMatch) -> tuple[str, str]:
         """Return the specs of the learners of a match."""
-        return self.learners[match.row]["spec"], self.learners[match.column]["spec"]
+        return self.learners[match.row].spec, self.learners[match.column].spec
 
     @property
     def defined_metrics(self) -> list[MetricWords]:
         """The metrics of all curves; a metric of several seats is listed for the first seat only."""
         drawn = {name for match in chain(*self.matches) for name in match.curves}
-        return [
-            words
-            for name, words in self.metrics.items()
-            if name in drawn and (":" not in name or name.split(":")[0] not in drawn)
-        ]
+        first = {name: split_spec(name).name for name in drawn}  # of swap_regret:2, swap_regret
+        return [self.metrics[name] for name in self.metrics if first.get(name) == name or first.get(name) not in drawn]
 
     @cached_property
     def table_metric(self) -> str | None:
@@ -175,7 +157,7 @@ class Content:
             for place, game in enumerate(self.games)
             for preset in self.show.presets
             if preset.opponent is not None
-            for specs in [preset.on(game["spec"])]
+            for specs in [preset.on(game.spec)]
             for spec in specs
         )
         return not met.isdisjoint(pairs)
@@ -188,23 +170,27 @@ class Content:
     def place_of(self, game: str, noise: str) -> int | None:
         """Return the index of a game; None if it is not on the page."""
         places = (
-            place for place, entry in enumerate(self.games) if entry["spec"] == game and entry["noise"] in ("", noise)
+            place for place, entry in enumerate(self.games) if entry.spec == game and entry.noise_spec in ("", noise)
         )
         return next(places, None)
 
     @property
-    def frontier_sweeps(self) -> list[dict[str, str]]:
+    def frontier_sweeps(self) -> list[PageSweep]:
         """The sweeps that have points in any frontier."""
-        shown = {point["learner"] for frontier in self.frontiers if frontier for point in frontier["points"]}
-        return [self.sweeps[place] for place in sorted({self.learners[learner]["sweep"] for learner in shown})]
+        points = (point for frontier in self.frontiers if frontier for point in frontier.points)
+        shown = {self.learners[point.learner].sweep for point in points}
+        return [sweep for place, sweep in enumerate(self.sweeps) if place in shown]
 
     def for_script(self) -> dict[str, Any]:
         """Return the data of the page's script, except for the matches, which are separate blocks."""
         has_more_seats = any(seats.count(", ") > 1 for seats in self.seats.values())
         decided = [sum(match.decided == "after" for match in matches) for matches in self.matches]
-        named = (place for place, game in enumerate(self.games) if game["spec"] == self.show.game)
+        named = (place for place, game in enumerate(self.games) if game.spec == self.show.game)
         return {
-            "games": [game | {"reference": self._reference(place)} for place, game in enumerate(self.games)],
+            "games": [
+                vars(game) | {"name": game.name, "title": game.title, "reference": self._reference(place)}
+                for place, game in enumerate(self.games)
+            ],
             "learners": self.learners,
             "sweeps": self.sweeps,
             "metrics": {
@@ -213,7 +199,11 @@ class Content:
             "seats": ["first seat", "other seats"] if has_more_seats else ["row", "column"],  # column headers
             "rounds": list(self.grids),
             "logarithmic": [_are_logarithmic(rounds) for rounds in self.grids],
-            "presets": [preset.entry(self.games) for preset in self.show.presets],
+            "presets": [
+                vars(preset)
+                | {"id": preset.id or preset.name, "learners": [preset.on(game.spec) for game in self.games]}
+                for preset in self.show.presets
+            ],
             "tableMetric": self.table_metric,
             "firstGame": next(named, int(np.argmax(decided)) if decided else 0),
             "frontiers": self.frontiers,
@@ -225,7 +215,7 @@ class Content:
     def _reference(self, game: int) -> dict[str, Any] | None:
         """Return the reference line of a square game, by the index of the rounds at which it is drawn."""
         reference = self.show.reference
-        actions = None if reference is None else _size(self.games[game]["spec"])
+        actions = None if reference is None else _size(self.games[game].spec)
         if reference is None or actions is None:
             return None
         selves = [match.curves.values() for match in self.matches[game] if match.row == match.column]
@@ -246,19 +236,16 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
     for game, players, noise in labels:
         played.setdefault((game, noise), []).append(players)
     several = len({noise for _, noise in played}) > 1
-    games = [(game_entry(game, noise if several else ""), matches) for (game, noise), matches in played.items()]
+    games = [(page_game(game, noise if several else ""), matches) for (game, noise), matches in played.items()]
     specs = list(dict.fromkeys(spec for _, players, _ in labels for spec in players))
     groups = {column: players[1:] for _, players, _ in labels if (column := _seated(players)[1]) not in specs}
     shown = [spec for preset in show.presets for game, _ in played for spec in preset.on(game)]
     sweeps = find_sweeps(specs, known)
     content = Content(
         metrics={name: _page_words(name, known) for name in metrics},
-        learners=learner_entries(specs, shown, sweeps, known, groups),
+        learners=page_learners(specs, shown, sweeps, known, groups),
         sweeps=[
-            {
-                "title": learner_words(next(iter(sweep.values)), known).title or sweep.learner,
-                "parameter": sweep.parameter,
-            }
+            PageSweep(learner_words(next(iter(sweep.values)), known).title or sweep.learner, sweep.parameter)
             for sweep in sweeps
         ],
         show=show,
@@ -296,7 +283,7 @@ def _sees_policies(spec: str) -> bool:
 
 
 def _read_game(
-    results: Results, content: Content, game: dict[str, Any], played: Sequence[tuple[str, ...]], points: int
+    results: Results, content: Content, game: PageGame, played: Sequence[tuple[str, ...]], points: int
 ) -> None:
     """Add a game with its curves and its frontier; a notice names each match that cannot be shown."""
     frame, mixed = _frame(results, content, game, points=points)
@@ -321,12 +308,27 @@ def _read_game(
         content.frontiers.append(_frontier(results, content, game, matches))
 
 
+def _frontier(results: Results, content: Content, game: PageGame, matches: Sequence[PageMatch]) -> Frontier | None:
+    """Return the sweeps of a game; None if too few settings were played in self-play."""
+    sweeps = {
+        content.specs(match)[0]: sweep
+        for match in matches
+        if match.row == match.column and (sweep := content.learners[match.row].sweep) is not None
+    }
+    if len(sweeps) < FEWEST_SETTINGS:
+        return None
+    opponents = [*sweeps, *filter(None, [content.strongest])]
+    frame, _ = _frame(results, content, game, players=([*sweeps], opponents))
+    show = content.show
+    return read_frontier(frame, sweeps, content.places, content.metrics, content.strongest, show.convergence)
+
+
 def _frame(
-    results: Results, content: Content, game: Mapping[str, Any], **options: Any
+    results: Results, content: Content, game: PageGame, **options: Any
 ) -> tuple[pl.DataFrame, dict[tuple[str, str], list[int]]]:
     """Return the runs of a game with a column for each seat, and the matches of several lengths, which are left out."""
     metrics = [name for name in content.metrics if name in results.metrics]
-    frame = results.curves(metrics, game=game["spec"], noise=game["noise"] or None, **options)
+    frame = results.curves(metrics, game=game.spec, noise=game.noise_spec or None, **options)
     seated = {" v ".join(players): _seated(players) for players in frame["players"].unique()}
     names = pl.col("players").list.join(" v ")
     frame = frame.with_columns(
@@ -351,25 +353,17 @@ def _seated(players: Sequence[str]) -> tuple[str, str]:
     return first, first if {*others} == {first} else " v ".join(others)
 
 
-def _notice(content: Content, players: Sequence[str], game: Mapping[str, Any], reason: str) -> None:
-    content.notices.append(f"not shown: {' v '.join(players)} on {game['name']}: {reason}.")
-
-
-def _means(runs: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Return the number of seeds, the mean of `value` over them and half the width of its interval, group by group."""
-    groups = runs.group_by(by, maintain_order=True).agg("value")
-    intervals = bands(groups["value"])
-    return groups.select(
-        *by, intervals["n"].alias("seeds"), intervals["mean"], half=(intervals["high"] - intervals["low"]) / 2
-    )
+def _notice(content: Content, players: Sequence[str], game: PageGame, reason: str) -> None:
+    content.notices.append(f"not shown: {' v '.join(players)} on {game.name}: {reason}.")
 
 
 def _curves(
-    frame: pl.DataFrame, metric: str, content: Content, game: Mapping[str, Any]
+    frame: pl.DataFrame, metric: str, content: Content, game: PageGame
 ) -> Iterator[tuple[tuple[str, str], PageCurve]]:
     """Yield the mean over seeds with its interval, match by match."""
-    means = _means(frame.select(*_MATCH, "round", value=metric).drop_nulls("value"), [*_MATCH, "round"])
-    by_match = means.group_by(_MATCH, maintain_order=True).agg(pl.all())
+    groups = frame.drop_nulls(metric).group_by(*_MATCH, "round", maintain_order=True).agg(metric)
+    intervals = bands(groups[metric]).select("n", "mean", half=(pl.col("high") - pl.col("low")) / 2)
+    by_match = groups.drop(metric).hstack(intervals).group_by(_MATCH, maintain_order=True).agg(pl.all())
     for row, column, rounds, seeds, mean, half in by_match.iter_rows():
         if len(set(seeds)) > 1:
             reason = f"{metric} was recorded at different rounds; keep the cells in two folders"
@@ -386,7 +380,7 @@ def _add_outcomes(results: Results, content: Content) -> None:
         pairings = content.ranking.pairings
     elif metric:
         pairings = test_pairings(results.last([metric]), metric, family=content.show.family)
-    several = any(game["noise"] for game in content.games)
+    several = any(game.noise for game in content.games)
     tested = {
         (pair.game, pair.noise if several else "", frozenset((pair.first, pair.second))): pair
         for pair in pairings
@@ -394,74 +388,11 @@ def _add_outcomes(results: Results, content: Content) -> None:
     }
     for match in chain(*content.matches):
         game = content.games[match.game]
-        if pairing := tested.get((game["spec"], game["noise"], frozenset(content.specs(match)))):
+        if pairing := tested.get((game.spec, game.noise_spec, frozenset(content.specs(match)))):
             advantage = pairing.advantage
             match.decided = "after" if pairing.winner else "before" if advantage.p <= ALPHA else "no"
             if match.decided != "no":
                 match.winner = content.places[pairing.first if advantage.mean > 0 else pairing.second]
-
-
-def _frontier(
-    results: Results, content: Content, game: Mapping[str, Any], matches: Sequence[PageMatch]
-) -> dict[str, Any] | None:
-    """Return the results of swept settings in self-play and against the opponent; None if there are too few.
-
-    In self-play, only metrics of which less is better are shown. The result against the opponent is the first metric
-    whose sign shows who is ahead; it is left out if they have not met.
-    """
-    opponent = content.strongest
-    sweeps = {learner["spec"]: learner["sweep"] for learner in content.learners}
-    selves = [content.specs(match)[0] for match in matches if match.row == match.column]
-    swept = [spec for spec in selves if sweeps[spec] is not None]
-    if len(swept) < _FEWEST_SETTINGS:
-        return None
-    frame, _ = _frame(results, content, game, players=(swept, [*swept, *filter(None, [opponent])]))
-    ends = _ends(frame, content.metrics)
-    signed = [name for name, words in content.metrics.items() if words.signed]
-    for regret in [*signed, None]:
-        chosen = [spec for spec in swept if regret is None or regret in ends[spec, opponent]]
-        lower = (
-            (spec, name) for spec in chosen for name in ends[spec, spec] if content.metrics[name].better == "lower"
-        )
-        counts = Counter((sweeps[spec], name) for spec, name in lower)
-        enough = {name for (_, name), count in counts.items() if count >= _FEWEST_SETTINGS}
-        if regret is None:  # in self-play, a lower signed metric is not better
-            enough.difference_update(signed)
-        if enough:
-            across = sorted(enough, key=lambda name: _suitability(name, content))
-            points = [
-                {
-                    "learner": content.places[spec],
-                    "self": {name: ends[spec, spec].get(name) for name in across},
-                    "best": ends[spec, opponent].get(regret) if regret else None,
-                }
-                for spec in chosen
-            ]
-            return {"regret": regret, "metrics": across, "points": points}
-    return None
-
-
-def _suitability(metric: str, content: Content) -> tuple[Any, ...]:
-    """Return a sort key of metrics by how well they show convergence in self-play; signed metrics are last."""
-    wanted, words = list(content.show.convergence), content.metrics[metric]
-    preference = wanted.index(metric) if metric in wanted else len(wanted)
-    return preference, words.signed, words.cumulative, list(content.metrics).index(metric)
-
-
-def _ends(frame: pl.DataFrame, metrics: Mapping[str, MetricWords]) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
-    """Return the final values of matches by metric: the last one if cumulative, else the mean over the last rounds."""
-    ends: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
-    for name in filter(frame.columns.__contains__, metrics):
-        held = frame.select(*_MATCH, "seed", "round", value=name).drop_nulls("value")
-        span = 1 if metrics[name].cumulative else LAST
-        held = held.filter(pl.col("round") > pl.col("round").max().over(_MATCH) - span)
-        rounds = held.group_by(_MATCH).agg(first=pl.col("round").min(), last=pl.col("round").max())
-        by_seed = held.group_by(*_MATCH, "seed", maintain_order=True).agg(pl.col("value").mean())
-        for end in _means(by_seed, _MATCH).join(rounds, on=_MATCH).iter_rows(named=True):
-            match = end.pop("row"), end.pop("column")
-            if np.isfinite(end["mean"]):
-                ends[match][name] = end | {key: few_digits(end[key], DIGITS) for key in ("mean", "half")}
-    return ends
 
 
 def _are_logarithmic(rounds: Sequence[int]) -> bool:

@@ -52,7 +52,7 @@ def plain_tables(content: Content) -> dict[str, list[tuple[str, str, str, str]]]
         if match.winner is not None:
             outcome = titles[match.winner] + (" wins" if match.decided == "after" else ", before correction only")
         number = " ".join(curve.last_texts()).strip()
-        rows = tables.setdefault(content.games[match.game]["title"], [])
+        rows = tables.setdefault(content.games[match.game].title, [])
         rows.append((titles[match.row], titles[match.column], number, outcome))
     return tables
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coebl.core.specs import split_spec
@@ -25,86 +25,83 @@ _LIGHTER = 0.2  # how far every colour is moved towards white on a dark page
 
 
 @dataclass(frozen=True)
-class Preset:
-    """A selection of lines: the specs of the learners shown on each game; "*" stands for all other games.
+class PageGame:
+    """A game, with one of the noises if the page has several."""
 
-    >>> Preset("the text", {"rps": ["coebl:c=2", "ucb"], "*": ["coebl", "ucb"]}, id="text").on("diagonal:n=2")
-    ['coebl', 'ucb']
-    """
+    spec: str
+    noise_spec: str  # "" unless there are several
+    family: str  # in titles: the parts by which readers choose a game
+    size: str
+    noise: str
 
-    name: str
-    learners: Mapping[str, Sequence[str]]
-    id: str = ""  # the id of the variant with these learners, if any; its verdicts are shown under this name
-    note: str = ""  # an explanation, in a sentence
-    opponent: int | None = None  # the index of the common opponent, if the page has a heat map of who beats it
+    @property
+    def name(self) -> str:
+        """The spec with the noise."""
+        return ", ".join(filter(None, [self.spec, self.noise_spec]))
 
-    def on(self, game: str) -> list[str]:
-        """Return the learners on a game."""
-        return list(self.learners.get(game, self.learners.get("*", ())))
-
-    def entry(self, games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return the preset for the script, with its learners by game."""
-        return vars(self) | {"id": self.id or self.name, "learners": [self.on(game["spec"]) for game in games]}
+    @property
+    def title(self) -> str:
+        """The title with that of the noise."""
+        return ", ".join(filter(None, [self.family, self.size, self.noise]))
 
 
-def game_entry(spec: str, noise: str) -> dict[str, Any]:
-    """Return a game for the script; its noise is "" unless there are several."""
-    family, parameters, _ = split_spec(spec)
-    entry = GAMES.registered(spec)
-    titles = {
-        "familyTitle": entry.title if entry else family,
-        "sizeTitle": parameters_text(parameters),
-        "noiseTitle": parameters_text(noise.replace(":", ",")),
-    }
-    return {
-        "name": ", ".join(filter(None, [spec, noise])),
-        "title": ", ".join(filter(None, titles.values())),
-        **titles,
-        "spec": spec,
-        "family": family,
-        "size": parameters,
-        "noise": noise,
-    }
+@dataclass(frozen=True)
+class PageLearner:
+    """A learner, or a group of learners in a match, such as "ucb v exp3", with its look and its place in a sweep."""
+
+    spec: str
+    title: str
+    colour: str
+    dark_colour: str
+    dash: list[float]  # in pixels
+    shape: str
+    sweep: int | None = None
+    value: float | None = None  # of the number that the sweep varies
+    sees: str = ""  # what it sees, if that is more than a bandit sees, with which it cannot be compared
 
 
-def game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
+def page_game(spec: str, noise: str) -> PageGame:
+    """Return a game; its noise is "" unless there are several."""
+    entry, (family, size, _) = GAMES.registered(spec), split_spec(spec)
+    title = entry.title if entry else family
+    return PageGame(spec, noise, title, parameters_text(size), parameters_text(noise.replace(":", ",")))
+
+
+def game_order(game: PageGame) -> tuple[Any, ...]:
     """Return a sort key of games: in the order of the registry, then others by spec; sizes are sorted as numbers."""
-    known = GAMES.names
-    place = known.index(game["family"]) if game["family"] in known else len(known)
-    return (place, natural(game["spec"]), natural(game["noise"]))
+    known, family = GAMES.names, split_spec(game.spec).name
+    place = known.index(family) if family in known else len(known)
+    return (place, natural(game.spec), natural(game.noise_spec))
 
 
-def learner_entries(
+def page_learners(
     specs: Sequence[str],
     plainest: Sequence[str],
     sweeps: Sequence[Sweep],
     known: Known,
     groups: Mapping[str, Sequence[str]],
-) -> list[dict[str, Any]]:
-    """Return every learner with its look and its place in a sweep; `plainest` are the learners of presets.
-
-    The `groups` of learners in a match, such as "ucb v exp3", follow by name; they look like their first learner.
-    """
+) -> list[PageLearner]:
+    """Return every learner, then the `groups` by name, which look like their first; `plainest` are those of presets."""
     titles = learner_titles(specs, known)
     swept = {spec: place for place, sweep in enumerate(sweeps) for spec in sweep.values}
-    entries = {
-        spec: {
-            "spec": spec,
-            "title": titles[spec],
-            "colour": look.colour,
-            "darkColour": lighter(look.colour, _LIGHTER),
-            "dash": [_PIXELS * length for length in look.dashes],
-            "shape": look.symbol,
-            "sweep": swept.get(spec),
-            "value": sweeps[swept[spec]].values[spec] if spec in swept else None,
-            "sees": _sees(spec, known),
-        }
+    learners = {
+        spec: PageLearner(
+            spec=spec,
+            title=titles[spec],
+            colour=look.colour,
+            dark_colour=lighter(look.colour, _LIGHTER),
+            dash=[_PIXELS * length for length in look.dashes],
+            shape=look.symbol,
+            sweep=swept.get(spec),
+            value=sweeps[swept[spec]].values[spec] if spec in swept else None,
+            sees=_sees(spec, known),
+        )
         for spec, look in looks(specs, plainest, known).items()
     }
     for group, members in groups.items():
         title = " v ".join(titles[spec] for spec in members)
-        entries[group] = entries[members[0]] | {"spec": group, "title": title, "sweep": None, "value": None, "sees": ""}
-    return list(entries.values())
+        learners[group] = replace(learners[members[0]], spec=group, title=title, sweep=None, value=None, sees="")
+    return list(learners.values())
 
 
 def _sees(spec: str, known: Known) -> str:

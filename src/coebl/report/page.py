@@ -17,16 +17,16 @@ from coebl.core.files import write_whole
 from coebl.core.text import counted, duration
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.judge import Verdict, outcome_word
-from coebl.evidence.pairwise import Families
 from coebl.metrics import registered_metric
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
 from coebl.report import embed, render, vega_script
-from coebl.report.content import Presentation, read_content
+from coebl.report.content import read_content
 from coebl.report.head_to_head import Section, plain_tables, ranking_section, times_section
-from coebl.report.legend import Preset, unbroken
+from coebl.report.legend import interval_texts, unbroken
+from coebl.report.presentation import Presentation, Preset
 from coebl.report.replay import kept_replays
-from coebl.report.verdict_grid import OUTCOMES, finding, outcomes_of, scores, verdict_entry, verdict_grid
+from coebl.report.verdict_grid import OUTCOMES, verdict_entry, verdict_grid
 from coebl.study.store import RunLine
 
 if TYPE_CHECKING:
@@ -64,8 +64,11 @@ def write_page(
     library = vega_script()
     store, metrics = results.store, results.metrics
     if show is None:
-        family: Families = "the pairings of a game" if sections else "all pairings"  # as in the duels of a tournament
-        show = Presentation(store.words("title") or store.name, store.words("description"), family=family)
+        show = Presentation(
+            store.words("title") or store.name,
+            store.words("description"),
+            family="the pairings of a game" if sections else "all pairings",  # as in the duels of a tournament
+        )
     in_figures = [metric for metric in _ordered(metrics, show.first) if metric not in (HittingTime.name, Hit.name)]
     content = read_content(results, in_figures, show)
     if not sections and not verdicts and (ranking := ranking_section(content)):
@@ -87,14 +90,15 @@ def write_page(
         "show": show,
         "name": store.name,
         "study_file": store.text(),
-        "answer": finding(show.answer, outcomes_of(show.headline, verdicts)).split("\n"),
-        "scores": scores(show, verdicts),
+        "answer": show.filled_answer(show.outcomes(verdicts)).split("\n"),
+        "scores": show.scores(verdicts),
         "left_out": left_out,
         "whole": whole,
         "notices": [*results.notices(), *failures, *content.notices],
         "settings": _settings(results, (metric_words(name, content.known).title for name in metrics)),
         "commands": _commands(store.log.runs(), command),
-        "claims": verdict_grid(verdicts, variants, content.titles),
+        "verdicts": verdicts,
+        "grid": verdict_grid(verdicts, variants, content.titles),
         "sections": sections,
         "content": content,
         "replays": replays,
@@ -110,6 +114,7 @@ def write_page(
         unbroken=unbroken,
         counts=_counts,
         outcome=outcome_word,
+        interval=lambda estimate: interval_texts(estimate.mean, estimate.low, estimate.high),
     )
     return write_whole(path, html, within=store.folder)
 

@@ -256,13 +256,15 @@ function explainMarks(table, learners) {
 
 // ---- The controls
 
+const PARTS = ["family", "size", "noise"]; // of a game; each is a select element
+
 function drawControls() {
   const chosen = PAGE.games[state.game];
   let games = PAGE.games;
-  for (const part of ["family", "size", "noise"]) { // among the games that match the choices so far
-    const titles = new Map(games.map((game) => [game[part], game[`${part}Title`] || "–"]));
-    fill(byId(part), [...titles], chosen[part]);
-    byId(part).disabled = part !== "family" && titles.size < 2;
+  for (const part of PARTS) { // among the games that match the choices so far
+    const titles = unique(games.map((game) => game[part]));
+    fill(byId(part), titles.map((title) => [title, title || "–"]), chosen[part]);
+    byId(part).disabled = part !== "family" && titles.length < 2;
     byId(part).labels[0].hidden = PAGE.games.every((game) => !game[part]);
     games = games.filter((game) => game[part] === chosen[part]);
   }
@@ -334,7 +336,7 @@ const presetButtons = document.querySelectorAll("#presets button");
 
 function connectControls() {
   presetButtons.forEach((button, preset) => button.addEventListener("click", () => choose({ preset })));
-  for (const part of ["family", "size", "noise"]) {
+  for (const part of PARTS) {
     on(part, "change", ({ target }) => choose({ game: gameLike({ [part]: target.value }) }));
   }
   on("opponent", "change", ({ target }) => choose({ opponent: target.value === "" ? null : Number(target.value) }));

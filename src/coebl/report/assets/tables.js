@@ -316,7 +316,7 @@ const COLUMNS = ["game", ...(HAS_NOISES ? ["noise"] : []), ...PAGE.seats, "metri
 const saveCsv = (titles, rows) => save(nameOf(titles, "csv"), "text/csv", csv([COLUMNS, ...rows]));
 
 function dataRow(game, row, column, metric, round, { mean, half, seeds }) {
-  const { spec, noise } = PAGE.games[game];
+  const { spec, noise_spec: noise } = PAGE.games[game];
   const [first, second] = [row, column].map((place) => PAGE.learners[place].spec);
   const ends = [-1, 1].map((sign) => (mean !== null && half !== null ? Number((mean + sign * half).toPrecision(6)) : ""));
   return [spec, ...(HAS_NOISES ? [noise] : []), first, second, metric, round, mean ?? "", ...ends, seeds];
