@@ -168,7 +168,7 @@ def trial(folder: Path) -> Rows:
     """The findings of a pre-registered test: rows, tests over all games, counts and whether the aim is reached."""
     suite = read_suite(str(FROZEN / "trial.toml"))
     study = study_of(suite, [suite.subject], suite.seeds)
-    verdicts = finish_trial(suite, [suite.subject], study, folder, "coebl").verdicts
+    verdicts = finish_trial(suite, [suite.subject], study, Results(folder), "coebl")[0]
     return [
         {
             "statement": verdict.id,

@@ -97,7 +97,7 @@ def standings_page() -> Rows:
     ranking = read_standings(PUBLISHED / "tournament")
     titles = learner_titles([row.learner for row in ranking.standings])
     columns = [column for column in columns_of(False, titles) if column.brief or column.header in _ALSO_ON_PAGE]
-    return [table_of(ranking, columns), sentences(ranking, titles)]
+    return [[list(row.values()) for row in table_of(ranking, columns)], sentences(ranking, titles)]
 
 
 def registered_test(name: str) -> tuple[dict[str, Any], dict[str, Any], str]:

@@ -43,7 +43,6 @@ def publish(suite: str, folder: Path, root: Path) -> None:
     for file in COPIED:
         write_whole(target / file, (source / file).read_bytes())
     summary = {"registered": registered, **summary, "command": f"coebl tournament --suite {suite} --out {name}"}
-    del summary["page"]
     write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
 
 

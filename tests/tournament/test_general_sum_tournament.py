@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.learners import Exp3
 from coebl.study import Results
 from coebl.study.schema import one_among
-from coebl.tournament.outcome import finish
+from coebl.tournament.outcome import finish, sentences
 from coebl.tournament.standings import measure, standings
 from coebl.tournament.suite import read_suite, study_of
 from study_runs import go
@@ -64,12 +63,12 @@ def test_payoffs_are_those_above_the_mean_in_the_same_seats(played):
 
 def test_the_outcome_says_what_is_ranked(played, coebl):
     study, results = played
-    outcome = finish(SUITE, study, results.store.folder, "coebl tournament", [Exp3()])
-    text = " ".join(outcome.sentences)
+    ranking, files = finish(SUITE, study, results, "coebl tournament", ["exp3"])
+    text = " ".join(sentences(ranking, {learner: learner for learner in FIELD}, ["exp3"]))
     assert "against the same opponents in the same seat" in text
     assert "best-response" not in text
     assert "Nash" not in text
-    page = json.loads((outcome.files / "summary.json").read_text())["page"]
+    page = json.loads((files / "summary.json").read_text())["page"]
     assert "earns the most on average" in page["answer"]
     assert not any("Nash" in word or "\\x" in word for row in [page["header"], *page["rows"]] for word in row)
     assert {"Payoff, %", "Swap regret, %"} <= {*page["header"]}

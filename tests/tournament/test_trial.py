@@ -4,6 +4,7 @@ import csv
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from coebl.evidence.checks import Setting
 from coebl.evidence.judge import judge, reasons
 from coebl.evidence.statistics import holm
 from coebl.learners import Coebl, Exp3, Hedge, Ucb, parse_learner
+from coebl.report.verdict_grid import verdict_entry, verdict_grid
+from coebl.tournament.outcome import read_page, write_trials
 from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import opponents_of, read_suite, study_of, subjects_of
 from made_curves import MadeCurves, MadeRuns
@@ -255,6 +258,22 @@ def test_only_the_given_seeds_count(suite):
     assert {row.estimate.n for row in judged(suite, 0, numbers, seeds=[0, 2, 5, 99]).rows} == {3}
 
 
+def test_the_page_draws_stored_verdicts_as_it_draws_new_ones(suite, tmp_path):
+    numbers, _ = duels(suite, one_p=9.0, one_q=0.1, two_p=-8.0, two_q=7.0)
+    verdicts = judge(Numbers(numbers), map(claim_of, suite.statements), {"s": TRIAL})
+    write_trials(suite, [TRIAL], verdicts, tmp_path, {"title": "T", "notes": ["a note"]})
+    [section], stored = read_page(SimpleNamespace(store=SimpleNamespace(folder=tmp_path)))
+    assert (section.answer, section.sentences) == ("s reaches 0 of 4 aims (3 open).", ["a note"])
+    assert [verdict_entry(verdict, {}) for verdict in stored] == [verdict_entry(verdict, {}) for verdict in verdicts]
+    first, *others = verdict_entry(stored[0], {})["checks"]
+    assert (first["title"], first["outcome"], first["verdict"]) == ("p on two", "behind", "fails")
+    assert [check["outcome"] for check in others[:3]] == ["ahead", "undecided", "ahead"]
+    for grid in (verdict_grid(kind, {}, {}) for kind in (stored, verdicts)):
+        assert grid.counts("s") == "1 missed, 3 open"
+        square = grid.squares["a", "s"]
+        assert (square.tally, square.state, square.strip, square.subject) == ("missed 1/4", "fails", [], "")
+
+
 # The command
 
 
@@ -287,6 +306,21 @@ def test_a_learner_in_a_file_is_put_through_the_test(coebl, tmp_path):
     coebl("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert '<h2 id="ranking-title">Test</h2>' in page
+    assert page.index("mine.py:Mine reaches ") < page.index("data:image/svg+xml") < page.index('<section id="verdicts"')
+    assert f"<span>missed {trial['statements']['a']['missed']}/4</span>" in page
+    path = tmp_path / "out" / "tournament" / "summary.json"
+    entire = path.read_text()
+    for damage in (("trials", "trails"), ("reached", "rejected"), ('"measured": ', '"measured": "?",\n"before": ')):
+        path.write_text(entire.replace(*damage))
+        code, _, complaint = coebl("report", "out")
+        assert (code, complaint) == (
+            2,
+            f"coebl: {path.parent.relative_to(tmp_path)}: its files are damaged. To recreate them: coebl tournament\n",
+        )
+    older = {"title": "Test", "header": ["subject"], "rows": [["as before"]], "sentences": [], "legend": ""}
+    path.write_text(json.dumps({"page": older}))  # of an earlier version
+    assert coebl("report", "out")[0] == 0
+    assert "<td>as before</td>" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_failed_cells_are_missing_and_the_aim_is_open(coebl, tmp_path):

@@ -17,10 +17,11 @@ from coebl.cli import options as opt
 from coebl.cli.study_commands import print_notices, resume_hint, run_study
 from coebl.cli.terminal import BAD, FAINT, GOOD, UNSURE, can_show, console, note, print_table, progress_bar, say
 from coebl.core.errors import InputError
+from coebl.core.specs import without_folder
 from coebl.core.text import counted
 
 if TYPE_CHECKING:
-    from coebl import backend, papers, plots, study
+    from coebl import backend, naming, papers, plots, study
     from coebl.cli.terminal import Advance
     from coebl.evidence import judge
     from coebl.evidence.judge import Outcome, Verdict
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
     from coebl.study import workers as processes
     from coebl.tournament import outcome
     from coebl.tournament import suite as suites
+    from coebl.tournament.standings import Standings
 else:
-    backend, papers, plots, study, judge = opt.lazy("backend", "papers", "plots", "study", "evidence.judge")
-    reproduce, page = opt.lazy("papers.reproduce", "report.page")
+    backend, naming, papers, plots, study = opt.lazy("backend", "naming", "papers", "plots", "study")
+    judge, reproduce, page = opt.lazy("evidence.judge", "papers.reproduce", "report.page")
     processes, outcome, suites = opt.lazy("study.workers", "tournament.outcome", "tournament.suite")
 
 DEFAULT = "ijcai2025"
@@ -87,41 +89,40 @@ def tournament_command(
     opt.check_folder("--out", out)
     played = suites.study_of(chosen, field, chosen.seeds if seeds is None else seeds, device)
     print(f"{chosen.title}: {suites.size_text(played)}")
-    if not chosen.subject and field != named and (others := suites.left_out(field)):
+    if not chosen.subject and field != named and (others := suites.other_learners(field)):
         say(f"The learners of the suite play. --learners adds others of the package: {', '.join(others)}.")
     command = opt.recorded_command(context)
     with resume_hint(opt.command_line(context)):
         summary = run_study(played, out, command, workers, dask)
+        results = study.Results(out)
         if chosen.subject:
-            trial = outcome.finish_trial(chosen, field, played, out, command)
+            verdicts, notes, files = outcome.finish_trial(chosen, field, played, results, command)
             print()
-            print_reasons(trial.verdicts, {verdict.variant: verdict.variant for verdict in trial.verdicts})
-            for line in (judge.AIM_LEGEND, *trial.notes):
+            print_reasons(verdicts, {verdict.variant: verdict.variant for verdict in verdicts})
+            for line in (judge.AIM_LEGEND, *notes):
                 say(line)
-            files = trial.files
         else:
-            finished = outcome.finish(chosen, played, out, command, named)
+            specs = [without_folder(str(learner)) for learner in named]
+            ranking, files = outcome.finish(chosen, played, results, command, specs)
             print()
-            _print_standings(finished, details)
+            names = naming.spelled_out((entry.learner for entry in ranking.standings), naming.known_to(results))
+            _print_standings(ranking, names, specs, details)
             if quick:
                 say(chosen.description)
-            files = finished.files
-        print_notices(study.Results(out))
+        print_notices(results)
     print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)
 
 
-def _print_standings(finished: outcome.Finished, details: bool) -> None:
+def _print_standings(ranking: Standings, names: Mapping[str, str], named: Sequence[str], details: bool) -> None:
     """Print the sentences about the ranking, then the ranking; with details, all columns and their meanings."""
-    for number, sentence in enumerate(finished.sentences):
+    for number, sentence in enumerate(outcome.sentences(ranking, names, named)):
         say(sentence, "" if number else "bold")
     print()
-    columns = outcome.columns_of(finished.standings.general, finished.names)
-    columns = [column for column in columns if details or column.brief]
-    header = [column.header for column in columns]
-    rows = [dict(zip(header, row, strict=True)) for row in outcome.table_of(finished.standings, columns)]
-    print_table(rows, right={*header} - {"95 %", "learner", "kind"}, wrap=["learner"])
+    columns = [column for column in outcome.columns_of(ranking.general, names) if details or column.brief]
+    right = {column.header for column in columns} - {"95 %", "learner", "kind"}
+    print_table(outcome.table_of(ranking, columns), right=right, wrap=["learner"])
     for column in columns if details else ():
         if column.meaning:
             say(f"{column.header}: {column.meaning}", hang=2)
@@ -357,8 +358,8 @@ def report_command(
         if paper:
             reproduce.write_report(paper, results, path, paper.judge(results))
         else:
-            section = outcome.read_section(folder)
-            page.write_page(results, path, sections=[section] if section else [])
+            sections, verdicts = outcome.read_page(results)
+            page.write_page(results, path, sections=sections, verdicts=verdicts)
     print(f"page: {path}")
     if show:
         import webbrowser

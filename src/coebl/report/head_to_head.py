@@ -22,15 +22,15 @@ _MOST_LINES = 12  # in the picture of hitting times; more cannot be distinguishe
 
 
 class Section(BaseModel):
-    """A section of a page: plain strings, and perhaps a picture as SVG, whose scripts are not run."""
+    """A section of a page: plain strings, perhaps a table, and perhaps a picture as SVG, whose scripts are not run."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
     id: str = "ranking"
     title: str = "Ranking"
     answer: str = ""  # the finding in a sentence, for the top of the page
-    header: list[str]
-    rows: list[list[str]]
+    header: list[str] = []
+    rows: list[list[str]] = []
     sentences: list[str]
     legend: str  # of the table
     picture: bytes | None = Field(default=None, exclude=True)

@@ -98,7 +98,7 @@ def write_page(
         "settings": _settings(results, (metric_words(name, content.known).title for name in metrics)),
         "commands": _commands(store.log.runs(), command),
         "verdicts": verdicts,
-        "grid": verdict_grid(verdicts, variants, content.titles),
+        "grid": verdict_grid(verdicts, content.titles | variants, content.titles),
         "sections": sections,
         "content": content,
         "replays": replays,

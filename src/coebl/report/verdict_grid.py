@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from coebl.core.text import few_digits
-from coebl.evidence.judge import Outcome, Verdict, outcome_word
+from coebl.evidence import ALPHA
+from coebl.evidence.judge import AimResult, Outcome, Verdict, outcome_word
 from coebl.naming import game_title
 from coebl.report.legend import DIGITS, unbroken
 
@@ -20,6 +21,8 @@ OUTCOMES: dict[Outcome, str] = {
 }
 """The words for the verdict on a single check."""
 
+_AIM_STATES: dict[str, Outcome] = {"reached": "holds", "missed": "fails", "open": "not testable"}
+_WORDS = (*map(outcome_word, get_args(Outcome)), *_AIM_STATES)  # for verdicts, in the order of their counts
 _PLURAL = {"holds": "hold", "fails": "fail"}
 _SHOWN = ["subject", "quantity", "measured", "low", "high", "wanted", "threshold", "published", "verdict", "before"]
 
@@ -34,13 +37,21 @@ class Square:
     note: str
 
     @property
+    def state(self) -> Outcome:
+        """The outcome whose colour and icon the verdict has."""
+        return _AIM_STATES[self.verdict.word] if self.verdict.aim else self.verdict.verdict
+
+    @property
     def strip(self) -> list[str]:
-        """The word for each check that was run."""
-        return [OUTCOMES[check.verdict] for check in self.verdict.checks if check.verdict != "not testable"]
+        """The word for each check that was run; none if the verdict has an aim, which may be about hundreds."""
+        checks = [] if self.verdict.aim else self.verdict.checks
+        return [OUTCOMES[check.verdict] for check in checks if check.verdict != "not testable"]
 
     @property
     def tally(self) -> str:
         """The verdict in a word, with the number of failed checks, or of checks that were run out of those needed."""
+        if aim := self.verdict.aim:
+            return f"missed {aim.missed}/{aim.total}" if aim.word == "missed" else aim.word
         run = self.strip
         if self.verdict.verdict == "fails":
             return f"fails {run.count('fails')}/{len(run)}"
@@ -59,22 +70,18 @@ class VerdictGrid:
 
     def counts(self, variant: str) -> str:
         """Return how many verdicts on a variant have each outcome: "1 holds, 3 fail"."""
-        found = Counter(square.verdict.verdict for (_, id), square in self.squares.items() if id == variant)
-        words = {
-            word: outcome_word(word) if found[word] == 1 else _PLURAL.get(word, outcome_word(word)) for word in found
-        }
-        return ", ".join(f"{found[word]} {words[word]}" for word in get_args(Outcome) if found[word])
+        found = Counter(square.verdict.word for (_, id), square in self.squares.items() if id == variant)
+        words = {word: word if found[word] == 1 else _PLURAL.get(word, word) for word in found}
+        return ", ".join(f"{found[word]} {words[word]}" for word in _WORDS if found[word])
 
 
 def verdict_grid(verdicts: Sequence[Verdict], titles: Mapping[str, str], learners: Mapping[str, str]) -> VerdictGrid:
     """Return the grid of verdicts; titles are those of the variants, by id."""
     squares = {}
     for place, verdict in enumerate(verdicts):
-        decisive = verdict.decisive
+        decisive, note = (None, "") if verdict.aim else (verdict.decisive, verdict.note)
         subject = f"{_by_title(decisive.subject, verdict, learners)}: {decisive.check.words[0]}" if decisive else ""
-        squares[verdict.id, verdict.variant] = Square(
-            verdict, place, subject, _by_title(verdict.note, verdict, learners)
-        )
+        squares[verdict.id, verdict.variant] = Square(verdict, place, subject, _by_title(note, verdict, learners))
     variants = {verdict.variant: titles.get(verdict.variant, verdict.variant) for verdict in verdicts}
     return VerdictGrid(variants, {verdict.id: verdict.text for verdict in verdicts}, squares)
 
@@ -92,6 +99,10 @@ def _by_title(text: str, verdict: Verdict, learners: Mapping[str, str]) -> str:
 def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, Any]:
     """Return a verdict for the script and for the download, with the fields of its checks that the page shows."""
     plain = verdict.as_dict()
+    if aim := verdict.aim:
+        kept = {key: plain[key] for key in ("id", "variant", "metric", "text")}
+        counts = {key: getattr(aim, key) for key in ("missed", "allowed", "total")}
+        return kept | {"verdict": aim.word, "aim": aim.said, **counts, "checks": _aim_checks(aim, learners)}
     plain["checks"] = [
         {key: few_digits(values[key], DIGITS) for key in _SHOWN}
         | {"title": _by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
@@ -100,3 +111,22 @@ def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, An
         for check, values in zip(verdict.checks, plain["checks"], strict=True)
     ]
     return plain
+
+
+def _aim_checks(aim: AimResult, learners: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the rows of an aim as checks: those on which it is missed first, the tests over all games last."""
+    missed = {(row.game, row.opponent) for row in aim.failing}
+    met = (row for row in aim.rows if (row.game, row.opponent) not in missed)
+    checks = []
+    for row in (*aim.failing, *met, *aim.overall):
+        shown, refuted = (p <= ALPHA for p in (row.estimate.p_for_holm, row.estimate.p_against_holm))
+        is_missed = refuted or (row.game, row.opponent) in missed
+        opponent = learners.get(row.opponent, row.opponent)
+        plain = {
+            "title": " on ".join(filter(None, [opponent, game_title(row.game)])),
+            "verdict": "fails" if is_missed else "holds" if shown else "not significant",
+            "outcome": outcome_word(row.outcome) if row.estimate.n else OUTCOMES["not testable"],
+        }
+        numbers = {"measured": row.estimate.mean, "low": row.estimate.low, "high": row.estimate.high}
+        checks.append(plain | {key: few_digits(number, DIGITS) for key, number in numbers.items()})
+    return checks

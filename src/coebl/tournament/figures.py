@@ -78,7 +78,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
             ax.tick_params(axis="y", length=0)
             ax.spines["left"].set_visible(False)
             ax.grid(visible=False, axis="y")
-        figure.suptitle(textwrap.fill(drawable(finding(standings, titles)), 56), fontsize=9, fontweight="bold")
+        figure.suptitle(textwrap.fill(drawable(leaders(standings, titles)), 56), fontsize=9, fontweight="bold")
         seats = "every seat" if standings.general else "both seats"
         figure.supxlabel(
             "% of the payoff range per round, with 95 % intervals over games\n"
@@ -89,7 +89,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
     return figure
 
 
-def finding(standings: Standings, titles: Mapping[str, str]) -> str:
+def leaders(standings: Standings, titles: Mapping[str, str]) -> str:
     """Return the leaders by their means, in words; references are left out."""
     rows = standings.standings
     contenders = [entry for entry in rows if entry.kind not in REFERENCES]

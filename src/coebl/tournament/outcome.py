@@ -5,33 +5,35 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
+from pydantic_core import from_json
 
 from coebl.core.errors import InputError, printable
 from coebl.core.files import make_folder, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.core.specs import without_folder
-from coebl.core.text import csv_text, finite, with_minus
+from coebl.core.text import counted, csv_text, finite, with_minus
 from coebl.evidence.checks import Setting
-from coebl.evidence.judge import AIM_LEGEND, Verdict, as_markdown, judge
+from coebl.evidence.judge import AIM_LEGEND, AimResult, Outcome, Verdict, as_markdown, judge
 from coebl.evidence.pairwise import ALL_GAMES, Pairing
 from coebl.evidence.statistics import Estimate
 from coebl.learners import Learner
 from coebl.learners.base import Kind
-from coebl.naming import NOTHING, Known, known_to, learner_titles, spelled_out
+from coebl.naming import NOTHING, Known, known_to, learner_titles
 from coebl.plots import save
 from coebl.report.head_to_head import Section
 from coebl.study import Results, Study
-from coebl.tournament.figures import finding, plot_standings, plot_trial
+from coebl.tournament.figures import leaders, plot_standings, plot_trial
 from coebl.tournament.standings import Cycle, Standing, Standings, kinds_in, measure, payoff_widths, standings
 from coebl.tournament.statements import Trial, claim_of
 from coebl.tournament.suite import Suite, opponents_of
 
 FOLDER = "tournament"  # inside the study's folder
+_AIM = TypeAdapter(AimResult)
 _EARNED = "What each learner earns from the others, and what it loses to a best response"  # in zero-sum games
 TEST = "Test"  # the title of the section about a test of one learner, whose figure has a panel per statement
 
@@ -100,19 +102,27 @@ def _signed(estimate: Estimate) -> str:
     return f"{100 * estimate.mean:+z.2f} [{100 * estimate.low:+z.2f}, {100 * estimate.high:+z.2f}]"
 
 
-def table_of(ranking: Standings, columns: Iterable[Column]) -> list[list[str]]:
-    """Return the cells of the ranking, a row per learner."""
-    chosen = list(columns)
-    return [[printable(column.text(entry).replace("\u00a0", " ")) for column in chosen] for entry in ranking.standings]
+def table_of(ranking: Standings, columns: Sequence[Column]) -> list[dict[str, str]]:
+    """Return the ranking as text: a row per learner, with the cells by the headers of their columns."""
+    return [
+        {column.header: printable(column.text(entry).replace("\u00a0", " ")) for column in columns}
+        for entry in ranking.standings
+    ]
 
 
 # Sentences
 
 
 def sentences(ranking: Standings, names: Mapping[str, str], learners: Collection[str] = ()) -> list[str]:
-    """Return the results in words: the places of these learners, the leaders of each kind, and the cycles."""
+    """Return the results in words: the places of these learners, the leaders of each kind, and the cycles.
+
+    Args:
+        ranking: the results.
+        names: of the learners, by their specs.
+        learners: the specs of the learners to begin with.
+    """
     lines = [_place(ranking, entry, names) for entry in ranking.standings if entry.learner in learners]
-    lines.append(_leaders(ranking, names))
+    lines.append(_leaders_by_kind(ranking, names))
     on_games = f"; on single games, {len(ranking.cycles_by_game)} of {len(ranking.games)} have cycles"
     if ranking.general:
         lines.append("There is no ranking head to head: in these games, one learner does not earn what another loses.")
@@ -126,7 +136,7 @@ def sentences(ranking: Standings, names: Mapping[str, str], learners: Collection
     return [*lines, *(f"{sentence}." for sentence in ranking.missing)]
 
 
-def _leaders(ranking: Standings, names: Mapping[str, str]) -> str:
+def _leaders_by_kind(ranking: Standings, names: Mapping[str, str]) -> str:
     groups = {kind: [row for row in ranking.standings if row.kind == kind] for kind in kinds_in(ranking.standings)}
     safest = [min(entries, key=lambda entry: entry.regret.mean) for entries in groups.values()]
     holds = ", ".join(f"{names[entry.learner]} ({_share(entry.regret)} %)" for entry in safest)
@@ -169,46 +179,36 @@ def _chain(cycle: Cycle, names: Mapping[str, str]) -> str:
 # A tournament
 
 
-@dataclass(frozen=True)
-class Finished:
-    """The standings of a tournament, in numbers, words and files."""
-
-    standings: Standings
-    names: dict[str, str]  # of the learners, by their specs
-    sentences: list[str]
-    files: Path  # their folder
-
-
-def finish(suite: Suite, study: Study, folder: Path, command: str, named: Iterable[Learner] = ()) -> Finished:
+def finish(
+    suite: Suite, study: Study, results: Results, command: str, named: Collection[str] = ()
+) -> tuple[Standings, Path]:
     """Rank the finished part of a tournament, and write its tables, its figure and the summary into the study's folder.
 
-    The sentences begin with the learners that are named.
+    The page begins with the learners that are named.
     """
-    results = Results(folder)
     ranking, known = standings(measure(study, results)), known_to(results)
-    learners = [entry.learner for entry in ranking.standings]
-    names = {without_folder(str(learner)) for learner in named}
-    own = [learner for learner in learners if learner in names]
+    folder = results.store.folder
     target = make_folder(folder / FOLDER, folder)
-    write_table([_flat(entry) for entry in ranking.standings], target / "standings", folder)
-    write_table([_duel(duel) for duel in ranking.duels], target / "head-to-head", folder)
-    save(plot_standings(ranking, known, own), target, "figure", ("svg", "png"), folder)
-    titles = learner_titles(learners, known)
+    write_table(map(_flat, ranking.standings), target / "standings", folder)
+    write_table(map(_duel, ranking.duels), target / "head-to-head", folder)
+    save(plot_standings(ranking, known, named), target, "figure", ("svg", "png"), folder)
+    titles = learner_titles((entry.learner for entry in ranking.standings), known)
     columns = columns_of(ranking.general, titles)
     columns = [column for column in columns if column.brief or column.header in _ALSO_ON_PAGE]
+    rows = table_of(ranking, columns)
     meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns if column.meaning)
     of_all = "What each learner earns above the mean of all, and its swap regret"
     page = Section(
-        answer=f"{finding(ranking, titles)}.",
-        header=[column.header[:1].upper() + column.header[1:] for column in columns],
-        rows=[[with_minus(text) if "[" in text else text for text in row] for row in table_of(ranking, columns)],
-        sentences=sentences(ranking, titles, own),
+        answer=f"{leaders(ranking, titles)}.",
+        header=[header[:1].upper() + header[1:] for header in rows[0]],
+        rows=[[with_minus(text) if "[" in text else text for text in row.values()] for row in rows],
+        sentences=sentences(ranking, titles, named),
         legend=f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples.",
         picture_text=of_all if ranking.general else _EARNED,
     )
-    _write_summary(_about_run(suite, results, command) | _as_dict(ranking), page, target, folder)
-    shown = spelled_out(learners, known)
-    return Finished(ranking, shown, sentences(ranking, shown, own), target)
+    summary = _about_run(suite, results, command) | _as_dict(ranking) | {"page": page.model_dump(exclude_unset=True)}
+    _write_summary(summary, target, folder)
+    return ranking, target
 
 
 def _about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
@@ -224,36 +224,18 @@ def _about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
     }
 
 
-class _Summary(BaseModel):
-    page: Section
-
-
-def _write_summary(summary: Mapping[str, Any], page: Section, target: Path, within: Path) -> None:
+def _write_summary(summary: Mapping[str, Any], target: Path, within: Path) -> None:
     """Write summary.json, which has no NaN and no infinity."""
-    everything = {**summary, "page": page.model_dump(exclude_unset=True)}
-    text = json.dumps(finite(everything), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(finite(summary), indent=1, ensure_ascii=False) + "\n"
     write_whole(target / "summary.json", text, within=within)
 
 
-def read_section(folder: Path) -> Section | None:
-    """Return the ranking or the verdicts of the tournament in a study's folder, as they were written, if any."""
-    path = folder / FOLDER / "summary.json"
-    if not path.exists():
-        return None
-    try:
-        page = _Summary.model_validate_json(read_whole(path)).page
-        picture = read_whole(path.with_name("figure.svg"))
-    except (OSError, ValueError):
-        raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None
-    text = page.picture_text or _EARNED  # which earlier versions did not write
-    return page.model_copy(update={"picture": picture, "picture_text": text, "is_wide": page.title == TEST})
-
-
-def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> None:
+def write_table(rows: Iterable[Mapping[str, Any]], path: Path, within: Path) -> None:
     """Write rows as CSV and as Parquet, inside the folder of a study."""
-    write_whole(path.with_suffix(".csv"), csv_text(rows, list(rows[0])), within=within)
+    table = [*rows]
+    write_whole(path.with_suffix(".csv"), csv_text(table, list(table[0])), within=within)
     buffer = require("pyarrow").BufferOutputStream()
-    require("pyarrow.parquet").write_table(require("pyarrow").Table.from_pylist(list(rows)), buffer)
+    require("pyarrow.parquet").write_table(require("pyarrow").Table.from_pylist(table), buffer)
     write_whole(path.with_suffix(".parquet"), buffer.getvalue().to_pybytes(), within=within)
 
 
@@ -291,21 +273,16 @@ def _duel(duel: Pairing) -> dict[str, Any]:
 # A test of one learner
 
 
-@dataclass(frozen=True)
-class TrialOutcome:
-    """The verdicts on the statements of a suite about its subjects, and the paths of the files."""
+def finish_trial(
+    suite: Suite, subjects: Sequence[Learner], study: Study, results: Results, command: str
+) -> tuple[list[Verdict], list[str], Path]:
+    """Judge the statements of a suite about each subject on the finished part of its study, and write the files.
 
-    verdicts: list[Verdict]
-    files: Path
-    notes: list[str]  # differences from the test in the suite's file
-
-
-def finish_trial(suite: Suite, subjects: Sequence[Learner], study: Study, folder: Path, command: str) -> TrialOutcome:
-    """Judge the statements of a suite about each subject on the finished part of its study, and write the files."""
-    results = Results(folder)
+    Return the verdicts, the differences from the test in the suite's file, and the folder of the files.
+    """
     seeds = {seed for cell in study.cells for seed in cell.seeds}
     games = {match.game: Setting(match.rounds, match.noise) for match in (cell.labels() for cell in study.cells)}
-    widths = payoff_widths(study)
+    widths, known = payoff_widths(study, results), known_to(results)
     trials = []
     for subject in subjects:
         learners = subject, *opponents_of(suite, subject)
@@ -322,7 +299,7 @@ def finish_trial(suite: Suite, subjects: Sequence[Learner], study: Study, folder
         "seeds": len(seeds),
         "notes": notes,
     }
-    return TrialOutcome(verdicts, write_trials(suite, trials, verdicts, folder, about, known_to(results)), notes)
+    return verdicts, notes, write_trials(suite, trials, verdicts, results.store.folder, about, known)
 
 
 def write_trials(
@@ -335,42 +312,89 @@ def write_trials(
 ) -> Path:
     """Write the verdicts as JSON, Markdown, CSV and Parquet, and a figure per subject, into the folder of a study."""
     target = make_folder(folder / FOLDER, folder)
-    judged = [(trial, [verdict for verdict in verdicts if verdict.variant == trial.subject]) for trial in trials]
-    for place, (trial, of_trial) in enumerate(judged):
-        figure = plot_trial(trial, suite.statements, of_trial, known)
+    outcomes = []
+    for place, trial in enumerate(trials):
+        judged = [verdict for verdict in verdicts if verdict.variant == trial.subject]
+        figure = plot_trial(trial, suite.statements, judged, known)
         save(figure, target, f"figure-{place + 1}" if place else "figure", ("svg", "png"), folder)
-    rows = [
+        outcomes.append(_trial(suite, trial, judged))
+    rows = (
         {"subject": verdict.variant, "statement": verdict.id, **row.as_dict()}
         for verdict in verdicts
         if verdict.aim
         for row in verdict.aim.all_rows
-    ]
+    )
     write_table(rows, target / "verdicts", folder)
     markdown = as_markdown(verdicts, {trial.subject: trial.subject for trial in trials})
     write_whole(target / "verdicts.md", f"# {about['title']}\n\n{markdown}\n{AIM_LEGEND}\n", within=folder)
-    page = Section(
-        title=TEST,
-        header=["subject", "", "statement", "aim", "what came out"],
-        rows=[[verdict.variant, verdict.id, verdict.text, verdict.word, verdict.result] for verdict in verdicts],
-        sentences=[_sentence(verdict) for verdict in judged[0][1]] + about.get("notes", []),
-        legend=AIM_LEGEND,
-        picture_text="The subject against each opponent on each game: ahead, undecided or behind",
-    )
-    _write_summary(
-        {**about, "trials": [_trial(suite, trial, of_trial) for trial, of_trial in judged]}, page, target, folder
-    )
+    _write_summary({**about, "trials": outcomes}, target, folder)
     return target
-
-
-def _sentence(verdict: Verdict) -> str:
-    return f"({verdict.id}) {verdict.word.upper()}: {verdict.text} {verdict.result}"
 
 
 def _trial(suite: Suite, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Return the outcome of a trial as plain values, each statement with what was registered."""
     registered = {statement.id: statement.model_dump() for statement in suite.statements}
-    aims = {verdict.id: verdict.aim.as_dict() for verdict in verdicts if verdict.aim}
-    statements = {id: registered[id] | aim for id, aim in aims.items()}
+    statements = {verdict.id: registered[verdict.id] | verdict.aim.as_dict() for verdict in verdicts if verdict.aim}
     games = {game: {"rounds": setting.rounds, "width": trial.widths[game]} for game, setting in trial.games.items()}
     labels = {"subject": trial.subject, "opponents": list(trial.opponents), "games": games}
     return labels | {"statements": statements}
+
+
+# The page
+
+
+def read_page(results: Results) -> tuple[list[Section], list[Verdict]]:
+    """Return what the page of a study shows of its tournament, if any: the ranking; or a picture, and the verdicts."""
+    path = results.store.folder / FOLDER / "summary.json"
+    if not path.exists():
+        return [], []
+    try:
+        summary, picture = from_json(read_whole(path)), read_whole(path.with_name("figure.svg"))
+        if "page" in summary:  # a ranking, or a test that an earlier version has written
+            page = Section.model_validate(summary["page"])
+            text = page.picture_text or _EARNED  # which earlier versions did not write
+            added = {"picture": picture, "picture_text": text, "is_wide": page.title == TEST}
+            return [page.model_copy(update=added)], []
+        verdicts = [
+            _read_verdict(str(id), str(trial["subject"]), statement)
+            for trial in summary["trials"]
+            for id, statement in trial["statements"].items()
+        ]
+        notes = [str(note) for note in summary["notes"]]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None
+    words: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        words.setdefault(verdict.variant, []).append(verdict.word)
+    answers = [
+        f"{title} reaches {words[subject].count('reached')} of {counted(len(words[subject]), 'aim')}"
+        + f" ({words[subject].count('open')} open)" * ("open" in words[subject])
+        for subject, title in learner_titles(words, known_to(results)).items()
+    ]
+    section = Section(
+        title=TEST,
+        answer=f"{'; '.join(answers)}.",
+        sentences=notes,
+        legend=AIM_LEGEND,
+        picture=picture,
+        picture_text="The subject against each opponent on each game: ahead, undecided or behind",
+        is_wide=True,
+    )
+    return [section], verdicts
+
+
+def _read_verdict(id: str, subject: str, statement: Mapping[str, Any]) -> Verdict:
+    """Return the verdict on a statement of a summary, without its checks."""
+    rows = {name: [_read_row(row) for row in statement[name]] for name in ("rows", "overall", "failing")}
+    aim = _AIM.validate_python({**statement, **rows, "reported": statement["on_reported"], "failure": ""})
+    outcome: Outcome = "holds" if aim.reached else "not testable" if aim.reached is None else "fails"
+    return Verdict(id, subject, outcome, str(statement["metric"]), str(statement["sentence"]), "", [], None, aim=aim)
+
+
+def _read_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `AimRow` from its plain values; None is NaN."""
+    values = {key: math.nan if value is None else value for key, value in row.items()}
+    names = {"measured": "mean", "low": "low", "high": "high", "n": "n"}
+    names |= {"p_for": "p_for_holm", "p_against": "p_against_holm"}
+    means = values["subject_mean"], values["opponent_mean"]
+    return {**values, "estimate": {"sd": math.nan} | {names[key]: values[key] for key in names}, "means": means}

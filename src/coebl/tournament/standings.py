@@ -21,7 +21,7 @@ from coebl.evidence.statistics import Estimate, mean_interval
 from coebl.games import AnyGame, parse_game
 from coebl.games.game import SEATS
 from coebl.learners.base import KINDS, Kind
-from coebl.naming import metric_words
+from coebl.naming import known_to, metric_words
 from coebl.solver import maximin
 from coebl.study import Results, Study
 from coebl.tournament.suite import GENERAL_METRICS, TOURNAMENT_METRICS, YARDSTICK
@@ -96,7 +96,7 @@ def measure(study: Study, results: Results) -> Measured:
     if len(seeds) < len(planned):
         missing.append(f"only {len(seeds)} of {len(planned)} seeds are counted: the others are not finished everywhere")
     table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # in the suite's order
-    width = pl.col("game").replace_strict(payoff_widths(study), return_dtype=pl.Float64)
+    width = pl.col("game").replace_strict(payoff_widths(study, results), return_dtype=pl.Float64)
     units = {name: width * pl.col("rounds") if metric_words(name).cumulative else width for name in columns}
     table = table.with_columns(pl.col(name) / unit for name, unit in units.items())
     if general:
@@ -126,10 +126,14 @@ def payoff_width(game: AnyGame) -> float:
     return max(high - low for low, high in game.ranges) or 1.0
 
 
-def payoff_widths(study: Study) -> dict[str, float]:
-    """Return the width of the range of payoffs of each game of a study."""
+def payoff_widths(study: Study, results: Results) -> dict[str, float]:
+    """Return the width of the range of payoffs of each game of a study; it is made if its results do not store it."""
+    stored = known_to(results).widths
     specs = {cell.labels().game: cell.game for cell in study.cells}
-    return {game: payoff_width(parse_game(spec)) for game, spec in specs.items()}
+    return {
+        game: (stored[game] or 1.0) if game in stored else payoff_width(parse_game(spec))
+        for game, spec in specs.items()
+    }
 
 
 def _by_opponent(

@@ -311,11 +311,11 @@ def opponents_of(suite: Suite, subject: Learner) -> list[Learner]:
     return [learner for learner in suite.learners if learner != subject]
 
 
-def left_out(field: Iterable[Learner]) -> list[str]:
+def other_learners(field: Iterable[Learner]) -> list[str]:
     """Return the learners of the package that could play and do not, without oracles and those that need a parameter.
 
     >>> from coebl.tournament import read_suite
-    >>> left_out(read_suite().learners)[:2]
+    >>> other_learners(read_suite().learners)[:2]
     ['exp3-as-released', 'exp3-ix-as-released']
     """
     playing = {LEARNERS.entry_of(type(learner)).name for learner in field}
@@ -349,26 +349,21 @@ def study_of(suite: Suite, learners: Sequence[Learner], seeds: int, device: Devi
     permuted:game=biased-rps,seed=1, coebl:c=2 v exp3, 200 rounds, seeds 0..4
     """
     check_integer("seeds", seeds, 2)
-    metrics: Iterable[str] = TOURNAMENT_METRICS
-    match_ups: dict[str, Any] = {"learners": learners, "self_play": True, "all_pairs": True}
-    if _is_general(suite):
-        metrics = GENERAL_METRICS
-    elif suite.subject:
-        metrics = (metric for statement in suite.statements for metric in (statement.metric, *statement.reported))
-        match_ups = {"pairs": _test_pairs(suite, learners)}
-    else:
-        match_ups["pairs"] = [pair for learner in learners for pair in ((learner, YARDSTICK), (YARDSTICK, learner))]
+    made: dict[str, Any] = {"title": suite.title, "description": suite.description, "seeds": seeds, "device": device}
+    made["parts"] = [{"rounds": part.rounds, "games": part.games} for part in suite.parts]
+    every_pair: dict[str, Any] = {"learners": learners, "self_play": True, "all_pairs": True}
+    metrics = list(TOURNAMENT_METRICS)
+    match_ups = every_pair | {"pairs": [pair for spec in learners for pair in ((spec, YARDSTICK), (YARDSTICK, spec))]}
+    if suite.subject:
+        named = (metric for statement in suite.statements for metric in (statement.metric, *statement.reported))
+        metrics, match_ups = list(dict.fromkeys(named)), {"pairs": _test_pairs(suite, learners)}
     try:
-        return Study(
-            suite.id,
-            title=suite.title,
-            description=suite.description,
-            seeds=seeds,
-            metrics=list(dict.fromkeys(metrics)),
-            parts=[{"rounds": part.rounds, "games": part.games} for part in suite.parts],
-            device=device,
-            **match_ups,
-        )
+        try:
+            return Study(suite.id, metrics=metrics, **match_ups, **made)
+        except StudyError:
+            if not _is_general(suite):  # this makes each game again
+                raise
+            return Study(suite.id, metrics=list(GENERAL_METRICS), **every_pair, **made)
     except StudyError as error:  # the user did not write these arguments: name the option instead
         raise InputError(_first_mistake(error)) from None
 

@@ -347,7 +347,7 @@ function checkList(all) {
     const value = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
     const word = element("b", { class: verdict.replace(" ", "-") }, outcome);
     const mark = before ? ` (before correction only: ${before})` : "";
-    const found = element("span", {}, word, `${mark} · ${quantity}${value}, required: ${wanted}`);
+    const found = element("span", {}, word, wanted ? `${mark} · ${quantity}${value}, required: ${wanted}` : ` ·${value}`);
     return element("li", {}, element("span", { class: "subject" }, about), found);
   });
   const scroll = { class: "checks-scroll", tabindex: "0", role: "region", "aria-label": title };
@@ -382,7 +382,7 @@ function makeChecks(verdict) {
 /** Draw the checks of a verdict; list them when its claim is first opened. Checks without data are only counted. */
 function showChecks(place) {
   const verdict = { ...PAGE.verdicts[place.dataset.verdict], place: place.dataset.verdict };
-  if (!verdict.checks.some(hasData)) {
+  if (verdict.aim || !verdict.checks.some(hasData)) { // the picture of a test shows the checks of its aims
     place.replaceChildren(...checkList(verdict.checks));
     return;
   }
