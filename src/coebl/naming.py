@@ -158,8 +158,8 @@ def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING
     >>> learner_title("coebl", shown=["c"]).replace("\u00a0", " ")
     'COEBL, c = 8'
     """
-    words = learner_words(spec, known)
-    return _with_parameters(words.title, _Settings.of(LEARNERS, spec, words).text(shown)) if words.title else spec
+    title = learner_words(spec, known).title
+    return _with_parameters(title, _learner_settings(spec, known).text(shown)) if title else spec
 
 
 def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
@@ -181,35 +181,46 @@ def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     >>> spelled_out(["coebl", "coebl:c=2", "ucb"])
     {'coebl': 'coebl:c=8', 'coebl:c=2': 'coebl:c=2', 'ucb': 'ucb'}
     """
-    all_settings = {spec: _Settings.of(LEARNERS, spec, learner_words(spec, known)) for spec in specs}
-    shown: dict[str, set[str]] = {}  # by name
-    for spec, settings in all_settings.items():
-        shown.setdefault(split_spec(spec).name, set()).update(settings.given)
-    names = {spec: split_spec(spec).name for spec in all_settings}
-    return {spec: ":".join(filter(None, [name, all_settings[spec].text(shown[name])])) for spec, name in names.items()}
+    by_spec = {spec: _learner_settings(spec, known) for spec in specs}
+    shown: dict[str, set[str]] = {}
+    for settings in by_spec.values():
+        shown.setdefault(settings.name, set()).update(settings.given)
+    texts = ((spec, settings.name, settings.text(shown[settings.name])) for spec, settings in by_spec.items())
+    return {spec: f"{name}:{text}" if text else name for spec, name, text in texts}
 
 
-class _Settings(NamedTuple):
-    """The parameters of a spec, with their values as strings."""
+class Settings(NamedTuple):
+    """The name of a learner, a game or a noise, and its parameters, with their values as strings."""
 
-    spec: str
+    name: str
     given: Collection[str]  # the parameters that the spec sets
-    values: dict[str, str]  # of all parameters, as far as they are known
-
-    @classmethod
-    def of(cls, registry: Registry[Any], spec: str, words: LearnerWords = _UNTITLED) -> _Settings:
-        """Return the parameters of a spec; if it is not registered here, those in `words` and in the spec."""
-        if match := registry.known(spec):
-            entry, given = match
-            values = entry.defaults | given
-            return cls(spec, given, {p.name: p.write(values[p.name]) for p in entry.parameters})
-        arguments = split_spec(spec).arguments
-        return cls(spec, arguments, {**words.parameters, **arguments})
+    values: Mapping[str, str]  # of all parameters, as far as they are known
+    written: str  # all parameters, as the spec has them
 
     def text(self, shown: Collection[str] = ()) -> str:
         """Return the parameters that the spec sets and those to be shown."""
         chosen = (f"{name}={text}" for name, text in self.values.items() if name in self.given or name in shown)
-        return ",".join(chosen) or split_spec(self.spec).parameters
+        return ",".join(chosen) or self.written
+
+
+def read_settings(registry: Registry[Any], spec: str, words: LearnerWords = _UNTITLED) -> Settings:
+    """Return the settings of a spec; if it is not registered here, those in `words` and in the spec.
+
+    >>> read_settings(GAMES, "diagonal:4").text()
+    'n=4'
+    """
+    parts = split_spec(spec)
+    if match := registry.known(spec):
+        entry, given = match
+        values = entry.defaults | given
+        return Settings(
+            parts.name, given, {p.name: p.write(values[p.name]) for p in entry.parameters}, parts.parameters
+        )
+    return Settings(parts.name, parts.arguments, {**words.parameters, **parts.arguments}, parts.parameters)
+
+
+def _learner_settings(spec: str, known: Known) -> Settings:
+    return read_settings(LEARNERS, spec, learner_words(spec, known))
 
 
 class Sweep(NamedTuple):
@@ -233,8 +244,8 @@ def find_sweeps(specs: Iterable[str], known: Known = NOTHING) -> list[Sweep]:
     """
     by_name: dict[str, dict[str, dict[str, float | str]]] = {}
     for spec in dict.fromkeys(specs):
-        values = _Settings.of(LEARNERS, spec, learner_words(spec, known)).values
-        by_name.setdefault(split_spec(spec).name, {})[spec] = {key: _number(text) for key, text in values.items()}
+        settings = _learner_settings(spec, known)
+        by_name.setdefault(settings.name, {})[spec] = {key: _number(text) for key, text in settings.values.items()}
     sweeps = [_longest(name, members) for name, members in by_name.items()]
     return [sweep for sweep in sweeps if len(sweep.values) > 1]
 
@@ -268,7 +279,7 @@ def game_title(spec: str) -> str:
     'Diagonal, n = 4'
     """
     entry = GAMES.registered(spec)
-    return spec if entry is None else _with_parameters(entry.title, _Settings.of(GAMES, spec).text())
+    return spec if entry is None else _with_parameters(entry.title, read_settings(GAMES, spec).text())
 
 
 def game_titles(specs: Iterable[str]) -> list[str]:
@@ -282,6 +293,16 @@ def game_titles(specs: Iterable[str]) -> list[str]:
         start, equals, value = title.rpartition("\u00a0=\u00a0")
         values.setdefault(start + equals, []).append(value)
     return [start + ", ".join(listed) for start, listed in values.items()]
+
+
+def noise_title(spec: str) -> str:
+    """Return the name of a noise and its parameters.
+
+    >>> noise_title("gaussian:sigma=2").replace("\u00a0", " ")
+    'gaussian, sigma = 2'
+    """
+    settings = read_settings(NOISES, spec)
+    return _with_parameters(settings.name, settings.text())
 
 
 def parameters_text(parameters: str) -> str:
@@ -390,7 +411,6 @@ SYMBOLS = {  # names of symbols on the page to matplotlib's markers
     "triangle-down": "v",
     "hexagon": "h",
 }
-MARKS = 9  # symbols along a line
 
 
 class Look(NamedTuple):
@@ -409,7 +429,7 @@ class Look(NamedTuple):
             "linewidth": 1.0 if self.dashes else 1.3,
             "marker": SYMBOLS[self.symbol],
             "markersize": 3.5,
-            "markevery": 1 / MARKS,
+            "markevery": 1 / 9,  # of the diagonal of the axes
         }
 
 
@@ -463,8 +483,8 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
     swept = {spec: value for sweep in find_sweeps(specs, known) for spec, value in sweep.values.items()}
     by_slot: dict[int, list[str]] = {}
     for spec in sorted(specs, key=lambda spec: (swept.get(spec, 0), natural(spec))):
-        by_slot.setdefault(slots[split_spec(spec).name], []).append(spec)
-    many = len({slots.get(split_spec(spec).name) for spec in plainest or specs}) > len(PALETTE)
+        by_slot.setdefault(slots[spec], []).append(spec)
+    many = len({slots.get(spec) for spec in plainest or specs}) > len(PALETTE)
     by_spec: dict[str, Look] = {}
     for slot, members in sorted(by_slot.items()):
         ranked = [spec for spec in dict.fromkeys([*plainest, *members]) if spec in members]
@@ -477,15 +497,16 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
 
 
 def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
-    """Return the slot of each learner by name.
+    """Return the slot of each learner, which all its settings share.
 
     It is the slot that the class declares. Otherwise, a registered learner has a slot after the palette, and a custom
     learner the free slot whose colour is used least.
     """
-    slots: dict[str, int] = {}
+    slots: dict[str, int] = {}  # by name
     custom: list[str] = []
-    for spec in sorted(specs, key=natural):
-        name, entry = split_spec(spec).name, LEARNERS.registered(spec)
+    names = {spec: split_spec(spec).name for spec in sorted(specs, key=natural)}
+    for spec, name in names.items():
+        entry = LEARNERS.registered(spec)
         declared = learner_words(spec, known if entry is None else NOTHING).colour
         if declared is not None:
             slots[name] = declared
@@ -497,4 +518,4 @@ def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
         used = Counter(slot_look(slot).colour for slot in slots.values())
         free = {*range(FIRST_FREE, FIRST_FREE + len(PALETTE) + len(slots))} - {*slots.values()}
         slots[name] = min(sorted(free), key=lambda slot: used[slot_look(slot).colour])
-    return slots
+    return {spec: slots[name] for spec, name in names.items()}

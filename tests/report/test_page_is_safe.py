@@ -11,6 +11,7 @@ from coebl.core.errors import InputError
 from coebl.plots import Reference
 from coebl.report import vega_script
 from coebl.report.page import Preset
+from coebl.study.store import RunLine
 from report.browser import MadeUp
 from report.pages import Elements, curves, embedded, page_text
 from report.verdicts import make_check, make_verdict
@@ -32,7 +33,7 @@ def test_hostile_strings_stay_text(tmp_path):
     verdict = make_verdict(text, text, "holds", **words, reported=[make_verdict(text, text, "fails", **words)])
     matches = [(text, text, text), (text, "ucb", text), ("rps", "ucb", "ucb")]
     about = {"name": text, "text": text, "notices": [text], "versions": {text: [text]}}
-    about["log"] = [{"seconds": 1.0, "workers": text, "command": text + "!"}]
+    about["log"] = [RunLine(cells=1, seconds=1.0, workers=1, command=text + "!")]
     hostile = page_text(
         tmp_path,
         MadeUp(matches, [text, "tv"], **about),

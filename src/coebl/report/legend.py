@@ -12,7 +12,17 @@ from coebl.core.specs import split_spec
 from coebl.core.text import few_digits, in_interval, natural, with_minus
 from coebl.games import GAMES
 from coebl.learners import KINDS, REFERENCES
-from coebl.naming import Known, Sweep, learner_titles, learner_words, lighter, looks, parameters_text
+from coebl.naming import (
+    Known,
+    Sweep,
+    learner_titles,
+    learner_words,
+    lighter,
+    looks,
+    noise_title,
+    parameters_text,
+    read_settings,
+)
 
 DIGITS = 5
 HALF_DIGITS = 4  # digits of the half widths of intervals
@@ -62,9 +72,9 @@ class PageLearner:
 
 def page_game(spec: str, noise: str) -> PageGame:
     """Return a game; its noise is "" unless there are several."""
-    entry, (family, size, _) = GAMES.registered(spec), split_spec(spec)
-    title = entry.title if entry else family
-    return PageGame(spec, noise, title, parameters_text(size), parameters_text(noise.replace(":", ",")))
+    entry, settings = GAMES.registered(spec), read_settings(GAMES, spec)
+    family = entry.title if entry else settings.name
+    return PageGame(spec, noise, family, parameters_text(settings.text()), noise_title(noise))
 
 
 def game_order(game: PageGame) -> tuple[Any, ...]:

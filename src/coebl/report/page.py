@@ -7,7 +7,6 @@ writes text nodes only. A content security policy in the page forbids every conn
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -137,7 +136,7 @@ def _counts(outcomes: Sequence[str]) -> str:
 def _settings(results: Results, metrics: Iterable[str]) -> list[tuple[str, str]]:
     """Return what a study's folder stores about its origin, as pairs of strings; `metrics` are titles."""
     records = results.records()
-    created = sorted(record.created for record in records)
+    created = sorted(record.created for record in records if record.created)
     seconds = results.seconds()
     versions = (f"{package} {' and '.join(numbers)}" for package, numbers in results.versions().items())
     pairs = [
@@ -146,7 +145,10 @@ def _settings(results: Results, metrics: Iterable[str]) -> list[tuple[str, str]]
         ("Seeds", str(len({seed for record in records for seed in record.seeds}) or "")),
         ("Noise", ", ".join(sorted({record.noise for record in records}))),
         ("Metrics", ", ".join(metrics)),
-        ("Created", " to ".join(dict.fromkeys(map(_time, (*created[:1], *created[-1:]))))),
+        (
+            "Created",
+            " to ".join(dict.fromkeys(f"{time[:10]} {time[11:16]} UTC" for time in created[:1] + created[-1:])),
+        ),
         ("Computing time", f"{duration(seconds)}, summed over {counted(len(records), 'cell')}" if seconds else ""),
         ("Wall time", _wall_time(results.store.log.runs())),
         ("Versions", ", ".join(versions)),
@@ -156,8 +158,7 @@ def _settings(results: Results, metrics: Iterable[str]) -> list[tuple[str, str]]
 
 def _commands(runs: Iterable[RunLine], command: str) -> list[tuple[str, list[str]]]:
     """Return the command that makes the study, if there is one, and the others that made its runs, each once."""
-    made = dict.fromkeys(run.command for run in runs if run.command)
-    others = [other for other in made if other != command]
+    others = list(dict.fromkeys(run.command for run in runs if run.command and run.command != command))
     pairs = [("Command", [command] if command else []), ("Also run by" if command else "Run by", others)]
     return [(word, lines) for word, lines in pairs if lines]
 
@@ -172,23 +173,9 @@ def _wall_time(runs: Sequence[RunLine]) -> str:
         return ""
     stopped = sum(run.interrupted for run in runs)
     workers = [str(number) for number in sorted({run.workers for run in runs if run.workers})]
-    return "".join(
-        (
-            f"{duration(sum(run.seconds for run in runs))} in {counted(len(runs), 'run')}",
-            f", of which {stopped} {'was' if stopped == 1 else 'were'} interrupted" if stopped else "",
-            f"; {' and '.join(workers)} process{'es' * (workers != ['1'])}" if workers else "",
-        )
-    )
-
-
-def _time(moment: str) -> str:
-    """Format a time that the store has written.
-
-    >>> _time("2026-11-15T10:33:18+00:00")
-    '2026-11-15 10:33 UTC'
-    """
-    known = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+\+00:00", moment)
-    return f"{known[1]} {known[2]} UTC" if known else moment
+    text = f"{duration(sum(run.seconds for run in runs))} in {counted(len(runs), 'run')}"
+    text += f", of which {stopped} {'was' if stopped == 1 else 'were'} interrupted" if stopped else ""
+    return text + (f"; {' and '.join(workers)} process{'es' * (workers != ['1'])}" if workers else "")
 
 
 def _last_line(text: str) -> str:
