@@ -11,6 +11,7 @@ from study_texts import small_study
 RUNTIME = ["runtime", "ucb", "--game", "diagonal:n=2"]
 MISTAKES = [  # words of the command, part of the line
     (["solve", "rsp"], "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
+    (["solve", "RPS"], "unknown game 'RPS': did you mean 'rps'? See: coebl list games"),
     (["solve", "diagonal:0"], "diagonal: n is 0; accepted: an integer, 1 .. 5000."),
     (["solve", "diagonal:k=2"], "diagonal has no parameter 'k'"),
     (["solve", "nowhere.csv"], "nowhere.csv: there is no such file"),
@@ -47,9 +48,9 @@ MISTAKES = [  # words of the command, part of the line
     (["check", "silent.py:Silent"], "Name a game that has it: scaled:game=rps,noise=silent.py:Silent."),
     (["check", "constant.py:Constant"], "Name a learner that has it: coebl:mutation=constant.py:Constant."),
     (
-        ["list", "planets"],
-        "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, "
-        "recombinations, selections, populations, operators.",
+        ["list", "leaners"],
+        "WHAT is 'leaners'; accepted: games, learners, metrics, noises, mutations, "
+        "recombinations, selections, populations, operators: did you mean 'learners'?",
     ),
     (["check", "own.py"], "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
     (["check", "own.py:Mien"], "own.py has no learner 'Mien': did you mean 'Mine'? It has: Mine."),

@@ -62,7 +62,8 @@ def list_command(
             _print_entries(operators)
         return
     if what not in registries:
-        raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}, operators.")
+        known = [*registries, "operators"]
+        raise InputError(f"WHAT is {what!r}; accepted: {', '.join(known)}{nearest(what, known)}")
     listed = registries[what]
     if what == "learners":
         _print_learners(listed)

@@ -88,13 +88,14 @@ def check_integer(argument: str, value: Any, low: int, high: int | None = None) 
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """Suggest the known word nearest to this one; return "." if none is close.
+    """Suggest the known word nearest to this one, ignoring case; return "." if none is close.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])
     ": did you mean 'exp3-ix'?"
     """
-    matches = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.6)
-    return f": did you mean {matches[0]!r}?" if matches else "."
+    by_case = {name.casefold(): name for name in known}
+    matches = difflib.get_close_matches(str(word).casefold(), list(by_case), n=1, cutoff=0.66)  # 2 of 3 letters fit
+    return f": did you mean {by_case[matches[0]]!r}?" if matches else "."
 
 
 def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[str, Item]) -> list[Item]:
@@ -113,13 +114,15 @@ def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[str, I
 
 
 def shorten(value: object, width: int = 60) -> str:
-    """Return the repr of a value, or the name of a class, on one line, shortened to a width.
+    """Return the repr of a value, or the name of a class or function, on one line, shortened to a width.
 
     >>> shorten("x" * 90 + "y", width=12)
     "'xxxxxx...y'"
     """
-    if isinstance(value, type):
-        return one_line(f"the class {value.__name__}", width)
+    if callable(value) and hasattr(value, "__name__"):
+        return one_line(f"the {'class' if isinstance(value, type) else 'function'} {value.__name__}", width)
+    if type(value).__repr__ is object.__repr__:  # it has no content, only an address
+        return one_line(f"an object of the class {type(value).__name__}", width)
     try:
         return one_line(repr(value), width)
     except ValueError:  # Python does not print integers of more than a few thousand digits
