@@ -30,7 +30,7 @@ def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path, co
     write_study(tmp_path, learners=["exp3", "uniform"])
     done = coebl(*RUN, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
-    assert "2 cells run, 0 found" in done.stdout
+    assert "2 cells run, 0 found, 1 failed, in" in done.stdout
     assert "1 cell failed: moody.py, line 8: RuntimeError: not today" in done.stderr
     [failure] = Store.open(tmp_path / "results").failures()
     assert "RuntimeError: not today" in str(failure)
@@ -110,9 +110,11 @@ def test_a_mistake_in_a_custom_learner_is_reported_before_the_work_and_leaves_ea
     write_study(tmp_path, "t > 20", "tt > 20", games=["rps", "diagonal:2"], match_ups="all-pairs")
     line = (
         "coebl: moody.py, line 7: NameError: name 'tt' is not defined (moody.py:Moody, in its first rounds); nothing "
-        "was run. Fix the file.\n"
+        "was run. Fix the file; for details: coebl check moody.py:Moody\n"
     )
     assert coebl(*RUN, cwd=tmp_path) == (2, "", line)
+    shown = coebl("study", "show", "study.toml")
+    assert (shown.returncode, "on this machine" in shown.stdout, shown.stderr) == (2, False, line)
     assert not (tmp_path / "results").exists()
     (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "t > 99"))
     assert "cells run, 0 found" in coebl(*RUN).stdout

@@ -146,14 +146,24 @@ def test_a_learner_that_never_plays_is_left_out(coebl, tmp_path):
     assert "uniform" in said
 
 
-def test_a_learner_that_fails_from_the_first_is_reported_before_the_work(coebl, tmp_path):
-    (tmp_path / "mine.py").write_text(FIRST_ACTION.replace("> 3", "> 0"))
+@pytest.mark.parametrize(
+    ("old", "new", "cause"),
+    [
+        ("actions > 3", "actions > 0", "mine.py, line 13: ArithmeticError: too many actions"),
+        (
+            "return self.moves",
+            "return self.moves[:, 1:]",
+            "PolicyError: mine.py:Mine in the row seat returned a policy of shape (2, 1) in round 1; accepted: "
+            "(runs, actions) = (2, 2)",
+        ),
+    ],
+)
+def test_a_learner_that_fails_from_the_first_is_reported_before_the_work(coebl, tmp_path, old, new, cause):
+    (tmp_path / "mine.py").write_text(FIRST_ACTION.replace(old, new))
     code, said, complaint = coebl(*QUICK)
     assert (code, "cells run" in said) == (2, False)
-    assert complaint == (
-        "coebl: mine.py, line 13: ArithmeticError: too many actions (mine.py:Mine, in its first rounds); nothing was "
-        "run. Fix the file.\n"
-    )
+    end = "(mine.py:Mine, in its first rounds); nothing was run. Fix the file; for details: coebl check mine.py:Mine\n"
+    assert complaint == f"coebl: {cause} {end}"
     assert not (tmp_path / "out").exists()
 
 

@@ -120,7 +120,8 @@ def run_study(
     are = "is" if summary.used == 1 else "are"
     reused = f" ({counted(summary.used, 'cell')} of earlier runs {are} used)" if summary.used > summary.found else ""
     time = duration(summary.seconds)
-    print(f"{counted(summary.finished, 'cell')} run, {summary.found} found{reused}, in {time}: {out}")
+    failed = f", {len(summary.failed)} failed" * bool(summary.failed)
+    print(f"{counted(summary.finished, 'cell')} run, {summary.found} found{reused}{failed}, in {time}: {out}")
     for cause, count in islice(summary.causes.items(), _MOST_CAUSES):
         note(f"{counted(count, 'cell')} failed: {cause}")
     if len(summary.causes) > _MOST_CAUSES:
@@ -507,6 +508,7 @@ def study_show_command(
         sum(cell.rounds * len(cell.seeds) for cell in shown.cells),
     )
     print(f"{matches} in {counted(len(shown.cells), 'cell')}, {counted(rounds, 'round')} in all")
+    runner.try_user_code(shown.cells)
     runner.warm_up(shown.cells)
     seconds = progress.estimate(shown, workers)
     where = "on this machine"
@@ -514,6 +516,7 @@ def study_show_command(
         where = "on the CPU of this machine, whose GPU may be much faster or slower"
     megabytes = progress.disk_use(shown) / 1e6
     disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"
-    print(f"about {duration(seconds.low)} to {duration(seconds.high)} {where} ({seconds.source}), {disk} on disk")
+    ends = " to ".join(dict.fromkeys(map(duration, seconds[:2])))
+    print(f"about {ends} {where} ({seconds.source}), {disk} on disk")
     for cell in shown.cells if cells else ():
         print(cell)

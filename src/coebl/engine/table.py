@@ -36,7 +36,12 @@ class PolicyError(CoeblError, ValueError):
     Traceback (most recent call last):
         ...
     coebl.engine.table.PolicyError: Careless in the row seat, round 1, seed 0: its policy sums to 1.5; accepted: ...
+
+    Its arguments are the spec of the learner and the rest of the message.
     """
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.args))
 
 
 def deal(game: AnyGame, seeds: Sequence[int], backend: Backend = CPU) -> AnyGame:
@@ -159,8 +164,8 @@ class Seated:
         if np.shape(policy) != self.shape:
             returned = "None" if policy is None else f"a policy of shape {np.shape(policy)}"
             raise PolicyError(
-                f"{self.learner} in the {self.name} seat returned {returned} in round {t}; "
-                f"accepted: (runs, actions) = {self.shape}."
+                str(self.learner),
+                f"in the {self.name} seat returned {returned} in round {t}; accepted: (runs, actions) = {self.shape}.",
             )
         self.policies[index] = policy
 
@@ -201,8 +206,9 @@ class Seated:
         index, run = map(int, self._backend.to_host(np.argwhere(~good))[0])
         policy = self._backend.to_host(policies[index, run])
         raise PolicyError(
-            f"{self.learner} in the {self.name} seat, round {first + index}, seed {self.seeds[run]}: its policy "
-            f"{self._space.fault(policy)}. It was {shorten(policy.tolist())}."
+            str(self.learner),
+            f"in the {self.name} seat, round {first + index}, seed {self.seeds[run]}: its policy "
+            f"{self._space.fault(policy)}. It was {shorten(policy.tolist())}.",
         )
 
 

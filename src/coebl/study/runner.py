@@ -110,11 +110,11 @@ def run(
     if executor is None and new and study.cells:
         backend_for(study.cells[0].device)  # rejects one that cannot be used before anything is written
     if rehearse and new:
-        _rehearse(study.cells)
+        try_user_code(study.cells)
     store = Store.create(out, study.text)
     with store.log.alone():
         if rehearse and not new and user_cells(study.cells):
-            _rehearse(make_plan(study, Store.open(store.folder), dry=True).todo)  # before files are set aside
+            try_user_code(make_plan(study, Store.open(store.folder), dry=True).todo)  # before files are set aside
         plan = make_plan(study, store)
         store.keep_files(study.files)
         store.keep_text(study.text)
@@ -169,7 +169,7 @@ def run(
     )
 
 
-def _rehearse(cells: Iterable[Cell]) -> None:
+def try_user_code(cells: Iterable[Cell]) -> None:
     """Reject user code that fails from the first round; the quickest cells are tried."""
     tries = user_cells(sorted(cells, key=work_of))
     if tries:

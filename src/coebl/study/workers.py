@@ -13,6 +13,7 @@ import math
 import multiprocessing
 import os
 import re
+import shlex
 import signal
 import socket
 import sys
@@ -35,7 +36,7 @@ from coebl.core.errors import UserCodeError
 from coebl.core.modules import require
 from coebl.core.specs import files_in
 from coebl.core.text import one_line
-from coebl.engine import simulate
+from coebl.engine import PolicyError, simulate
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile, make_cell_file
 from coebl.study.errors import ClusterError
@@ -55,7 +56,7 @@ class Failure(NamedTuple):
 
     cause: str  # on one line
     traceback: str
-    file: str = ""  # the user's file in which an error was raised, as the cell names it
+    file: str = ""  # the user's file with the error, as the cell names it
 
 
 class EnoughError(BaseException):
@@ -289,7 +290,8 @@ def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if name := files.get(Path(frame.filename).resolve()):
             return Failure(f"{name}, line {frame.lineno}: {cause}", text, name)
-    return Failure(cause, text)
+    blamed = files_in(error.args[0]) if isinstance(error, PolicyError) else []
+    return Failure(cause, text, files.get(Path(blamed[0]).resolve(), "") if blamed else "")
 
 
 def failure_of_process(cell: Cell, seconds: float | None, stack: str) -> Failure:
@@ -338,7 +340,10 @@ def check_user_code(tries: dict[str, list[Cell]]) -> None:
                 break
             causes.append(failure.cause)
         else:
-            raise UserCodeError(f"{causes[0]} ({spec}, in its first rounds); nothing was run. Fix the file.")
+            check = f"coebl check {shlex.quote(spec)}"
+            raise UserCodeError(
+                f"{causes[0]} ({spec}, in its first rounds); nothing was run. Fix the file; for details: {check}"
+            )
 
 
 def _rehearse_apart(cell: Cell) -> Failure | None:
