@@ -181,7 +181,7 @@ def test_a_custom_class_passes():
         (
             faulty("lambda", start=starting_with("rule", lambda self: lambda t: t)),
             "a saved player continues",
-            "lambda.rule is <function",
+            "lambda.rule is the function <lambda>",
         ),
         (KeepsStateElsewhere, "a saved player continues", "keep all its state in attributes"),
         (

@@ -252,7 +252,7 @@ def test_cells_of_a_metric_that_has_changed_are_run_again(tmp_path):
         ([Regret], "metric Regret: its name is 'regret', that of a registered metric; give it another name."),
         ([type("Spaced", (Surprise,), {"name": "a b"})], "Spaced: the class attribute name is 'a b'; accepted: "),
         ([type("Unsure", (Surprise,), {"better": "more"})], "metric Unsure: better is 'more'; accepted: 'lower', "),
-        ([Surprise(GAME, 3)], "this is <"),
+        ([Surprise(GAME, 3)], "this is an object of the class Surprise; accepted: "),
         ([dict], "this is the class dict; accepted: a list of metrics"),
     ],
 )
@@ -450,7 +450,7 @@ def test_two_custom_learners_with_one_spec_are_rejected():
         ({"parts": [{"rounds": 0}]}, ("parts", 0, "rounds"), "parts[0].rounds: this is 0"),
         ({"games": ["rps", Game([[1, 2]], name="rps")]}, ("games", 1), "games[1]: a game without a spec is"),
         ({"games": [GAME, Game([[1, 2]], name="mine")]}, ("games", 1), "games[1]: two different objects are"),
-        ({"games": [penalties]}, ("games", 0), "games[0]: this is <function penalties"),
+        ({"games": [penalties]}, ("games", 0), "games[0]: this is the function penalties; accepted: "),
         ({"games": ["rps", [[1, 2]]]}, ("games", 1), "games[1]: this is [[1, 2]]; accepted: a list of games"),
         ({"seeds": {"first": 1, "count": 2, 3: 4}}, ("seeds", 3), "seeds[3]: unknown key 3. Accepted: first, count."),
         ({"metrics": ["regrets"]}, ("metrics", 0), "metrics[0]: unknown metric 'regrets'"),
