@@ -438,13 +438,15 @@ def read_record(path: Path, raw: bytes) -> CellRecord:
     if not isinstance(stored, dict) or type(number := stored.get("format")) is not int:
         raise DamagedFileError(f"{path}: its description does not name its format.")
     ours = number in (EARLIER, FORMAT)
-    layout = stored if number == FORMAT else _from_earlier(stored) if ours else stored | {"format": FORMAT}
     try:
+        layout = stored if number == FORMAT else _from_earlier(stored) if ours else stored | {"format": FORMAT}
         record = CellRecord.model_validate_json(raw if layout is stored else json.dumps(layout))
     except ValidationError as error:
         if ours:
             raise DamagedFileError(f"{path}: {first_mistake(error, CellRecord)}") from None
         raise _other_format(path, number, stored) from None
+    except (LookupError, TypeError, ValueError):
+        raise DamagedFileError(f"{path}: its description is not of format {number}.") from None
     if record.digest != path.stem:
         raise DamagedFileError(f"{path}: its name should be {record.digest}.parquet.")
     if not ours:
@@ -455,21 +457,12 @@ def read_record(path: Path, raw: bytes) -> CellRecord:
 
 
 def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the contents of a file of the earlier format in today's layout; missing and invalid values are kept."""
-
-    def table(contents: Mapping[str, Any], key: str) -> dict[str, Any]:
-        return dict(value) if isinstance(value := contents.get(key), dict) else {key: value}
-
-    description, labels = in_todays_layout(table(stored, "description")), _with_players(table(stored, "labels"))
-    about = {key: value for key, value in stored.items() if key not in ("description", "labels", "things")}
-    metadata: dict[str, Any] = {"learners": {}, "metrics": {}}
-    if stored.get("things") is not None:
-        metadata = table(stored, "things")
-    game = table(metadata, "game") if metadata.get("game") is not None else {"payoff_range": None}
-    for name, renamed in (("learners", "learners"), ("metrics", "metric_info")):
-        about[renamed] = metadata.pop(name, None)
-    metadata.pop("game", None)
-    return about | metadata | labels | game | {"description": description}
+    """Return the contents of a file of the earlier format in today's layout; damage raises any of several errors."""
+    layout = {key: value for key, value in stored.items() if key not in ("description", "labels", "things")}
+    layout |= _with_players(dict(stored["labels"])) | {"description": in_todays_layout(dict(stored["description"]))}
+    if (metadata := stored.get("things")) is not None:
+        layout |= {"learners": metadata["learners"], "metric_info": metadata["metrics"]} | (metadata.get("game") or {})
+    return layout
 
 
 def in_todays_layout(description: dict[str, Any]) -> dict[str, Any]:
