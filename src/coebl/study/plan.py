@@ -6,11 +6,11 @@ stored in other blocks are not run again. `coebl run` and its `--dry-run` follow
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from coebl.core.errors import printable, shorten
@@ -23,7 +23,7 @@ from coebl.study.studies import Study
 
 _Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `_key_of`
 _MetricKey = tuple[str, str | None]  # a metric, and the checksum of its file or of its source, if it has one
-_Seeds = dict[tuple[_MetricKey, ...], set[int]]  # the seeds of a match for which these metrics are measured
+_Measured = dict[int, set[_MetricKey]]  # the metrics that are measured of a match, by seed
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,12 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
             record = store.record(digest)
             other_cells[digest] = _with_noise(record.description, record.noise)
     descriptions = [description for _, description in requested.values()]
-    stale = _stale(descriptions, other_cells) if other_cells else {}
+    by_match: dict[_Key, list[Description]] = defaultdict(list)
+    for description in descriptions if other_cells else ():
+        by_match[_match(description)].append(description)
+    stale = _stale(by_match, other_cells)
     kept = [description for digest, description in other_cells.items() if digest not in stale]
-    _check_lengths(store, descriptions, kept)
+    _check_lengths(store, by_match, kept)
     check_one_device(store, [*kept, *(requested[digest][1] for digest in finished)])
     devices = {cell.device for cell in study.cells}
     for device in {other.device for other in kept} - devices:
@@ -87,15 +90,12 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     left_alone = 0
     failures = [] if dry else store.failures()
     if kept or failures:
-        asked = _seeds_of(descriptions)
-        left_alone = sum(
-            all(
-                seeds.isdisjoint(other.seeds) or {*metrics}.isdisjoint(_metrics(other))
-                for metrics, seeds in asked[_key_of(other)].items()
-            )
-            for other in kept
-        )
-        _forget_failures(study, store, failures, {cell.digest() for cell in todo}, asked)
+        asked = _measured(descriptions)
+        for other in kept:
+            metrics, measured = _metrics(other), asked[_key_of(other)]
+            left_alone += all(measured[seed].isdisjoint(metrics) for seed in other.seeds if seed in measured)
+        if failures:
+            _forget_failures(study, store, failures, {cell.digest() for cell in todo}, asked)
     moved = "to be moved" if dry else "moved"
     notes = [
         f"{counted(count, 'cell')} {'was' if count == 1 else 'were'} made from {names}, which has changed since: "
@@ -117,8 +117,8 @@ def _to_run(
     """Return the cells to run, each with the study's cell that it is for, and the number of cells that need no run."""
     missing = [pair for digest, pair in requested.items() if digest not in finished]
     keys = {_key_of(description) for _, description in missing}
-    present = itertools.chain((requested[digest][1] for digest in finished), other_cells) if missing else ()
-    held = _seeds_of(other for other in present if not other.keep and _key_of(other) in keys)
+    present = chain((requested[digest][1] for digest in finished), other_cells) if missing else ()
+    held = _measured(other for other in present if not other.keep and _key_of(other) in keys)
     todo: dict[Cell, Cell] = {}
     complete = len(requested)
     for cell, description in missing:
@@ -128,15 +128,14 @@ def _to_run(
     return todo, complete
 
 
-def _lacking(cell: Cell, description: Description, held: _Seeds) -> list[Cell]:
+def _lacking(cell: Cell, description: Description, held: _Measured) -> list[Cell]:
     """Return the runs of a cell that are not held, in as few cells as possible; they count as held from then on."""
     metrics = dict(zip(_metrics(description), cell.metrics, strict=True))
     seeds: dict[tuple[str, ...], list[int]] = {}  # by the metrics that they lack
     for seed in cell.seeds:
-        has = {metric for measured, of_seeds in held.items() if seed in of_seeds for metric in measured}
-        if lacking := tuple(name for metric, name in metrics.items() if metric not in has):
+        if lacking := tuple(name for metric, name in metrics.items() if metric not in held[seed]):
             seeds.setdefault(lacking, []).append(seed)
-    held[tuple(metrics)].update(cell.seeds)
+        held[seed].update(metrics)
     return [replace(cell, seeds=tuple(of_seeds), metrics=lacking) for lacking, of_seeds in seeds.items()]
 
 
@@ -159,33 +158,33 @@ def _metrics(description: Description) -> tuple[_MetricKey, ...]:
     return tuple((metric, files.get(split_spec(metric).file or metric)) for metric in description.metrics)
 
 
-def _seeds_of(descriptions: Iterable[Description]) -> dict[_Key, _Seeds]:
-    """Return the seeds for which metrics are measured, by the match played."""
-    seeds: dict[_Key, _Seeds] = defaultdict(lambda: defaultdict(set))
+def _measured(descriptions: Iterable[Description]) -> dict[_Key, _Measured]:
+    """Return the metrics that are measured, by the match played and by seed."""
+    measured: dict[_Key, _Measured] = defaultdict(lambda: defaultdict(set))
     for description in descriptions:
-        seeds[_key_of(description)][_metrics(description)].update(description.seeds)
-    return seeds
+        metrics, by_seed = _metrics(description), measured[_key_of(description)]
+        for seed in description.seeds:
+            by_seed[seed].update(metrics)
+    return measured
 
 
 def _forget_failures(
-    study: Study, store: Store, failures: Iterable[FailureRecord], todo: set[str], asked: dict[_Key, _Seeds]
+    study: Study, store: Store, failures: Iterable[FailureRecord], todo: set[str], asked: dict[_Key, _Measured]
 ) -> None:
     """Remove the records of cells whose runs are held by now, or are run in other cells."""
     noises = {cell.labels().game: without_folder(cell.default_noise) for cell in study.cells}
     for failure in failures:
         if failure.description is not None and failure.digest not in todo:
             description = _with_noise(failure.description, noises.get(failure.description.game))
-            seeds = set().union(*asked[_key_of(description)].values())
-            if seeds.issuperset(description.seeds):
+            if asked[_key_of(description)].keys() >= {*description.seeds}:
                 store.forget_failure(failure.digest)
 
 
-def _check_lengths(store: Store, requested: Iterable[Description], other_cells: Iterable[Description]) -> None:
-    lengths: dict[_Key, list[Description]] = {}
-    for description in requested:
-        lengths.setdefault(_match(description), []).append(description)
+def _check_lengths(
+    store: Store, requested: Mapping[_Key, list[Description]], other_cells: Iterable[Description]
+) -> None:
     for other in other_cells:
-        requested_cells = lengths.get(_match(other), [other])
+        requested_cells = requested.get(_match(other), [other])
         if all(_length(study) != _length(other) for study in requested_cells):
             study = requested_cells[0]
             key = next(key for key in ("rounds", "until", "record") if getattr(study, key) != getattr(other, key))
@@ -196,12 +195,9 @@ def _check_lengths(store: Store, requested: Iterable[Description], other_cells: 
             )
 
 
-def _stale(requested: Iterable[Description], other_cells: Mapping[str, Description]) -> dict[str, list[str]]:
+def _stale(requested: Mapping[_Key, list[Description]], other_cells: Mapping[str, Description]) -> dict[str, list[str]]:
     """Return the cells that were made from files whose content has changed, each with the names of these files."""
-    files: dict[_Key, dict[str, str]] = {}
-    for description in requested:
-        if description.files:
-            files.setdefault(_match(description), {}).update(description.files)
+    files = {match: dict(chain(*(cell.files.items() for cell in cells))) for match, cells in requested.items()}
     stale = {}
     for digest, other in other_cells.items():
         current = files.get(_match(other), {})
