@@ -110,7 +110,7 @@ def test_the_kept_study_has_the_same_cells_for_any_name_of_a_file(tmp_path, line
 
 def test_a_study_without_files_is_kept_unchanged():
     text = 'name = "a"  # "x.py:Y"\n'
-    assert keep_files(text, {}, "cpu") == (text, {})
+    assert keep_files(text, {}) == (text, {})
 
 
 def test_a_link_in_the_place_of_a_kept_file_is_not_followed(tmp_path):

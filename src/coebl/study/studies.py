@@ -157,9 +157,9 @@ class Study:
         remark = f"# To be run from the Python code that makes these objects: {objects}."
         self._set(contents, build, f"{remark}\n" * bool(only_here) + as_toml(_with_noises(contents)))
 
-    def _set(self, contents: Mapping[str, Any], build: Build, text: str) -> None:
+    def _set(self, contents: Mapping[str, Any], build: Build, text: str, device: Device | None = None) -> None:
         words = {key: contents.get(key, "") for key in ("name", "title", "description")}
-        kept, files = keep_files(text, build.files, contents.get("device", "cpu"))
+        kept, files = keep_files(text, build.files, device)
         self.__dict__.update(words, cells=build.cells, text=kept, files=files)
 
     def with_(self, **changes: Any) -> Study:
@@ -284,8 +284,10 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
         contents = parse_toml(text, where)
     except InputError as error:
         raise StudyError([str(error)]) from None
-    if device is not None:
-        contents["device"] = check_device(device)
+    if device is None or check_device(device) == contents.get("device", "cpu"):
+        device = None  # the text stays as it is
+    else:
+        contents["device"] = device
     build = Build(contents, Path(where).parent)
     if build.mistakes:
         lines = key_lines(text)
@@ -296,7 +298,7 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
         ]
         raise StudyError(mistakes, [mistake for _, mistake in located])
     study: Study = object.__new__(Study)
-    study._set(contents, build, text)
+    study._set(contents, build, text, device)
     return study
 
 
@@ -386,10 +388,10 @@ def key_lines(text: str) -> dict[str, Any]:
 # Kept text and files
 
 
-def keep_files(text: str, named: Mapping[str, Path], device: Device) -> tuple[str, dict[str, bytes]]:
-    """Return a study's text that names the device and the kept files, and these: path in the results folder to content.
+def keep_files(text: str, named: Mapping[str, Path], device: Device | None = None) -> tuple[str, dict[str, bytes]]:
+    """Return a study's text that refers to the kept files, and these files: path in the results folder to content.
 
-    It has the comments of the text unless strings cannot be replaced in it one by one.
+    The text names another device if one is given. It keeps its comments if its strings can be replaced one by one.
     """
     targets, files = {}, {}
     for name, path in named.items():
@@ -397,14 +399,14 @@ def keep_files(text: str, named: Mapping[str, Path], device: Device) -> tuple[st
             content = read_whole(path, None)
             targets[name] = f"files/{hashlib.sha256(content).hexdigest()[:12]}/{path.name}"
             files[targets[name]] = content
+    if not targets and device is None:
+        return text, files
     contents = tomllib.loads(text)
-    if contents.get("device", "cpu") != device:
+    if device is not None:
         contents["device"] = device
         line = f'device = "{device}"'
         text, count = re.subn(r"^device[ \t]*=.*$", line, text, count=1, flags=re.MULTILINE)
         text = text if count else f"{line}\n{text}"
-    elif not targets:
-        return text, files
 
     def place(file: str) -> str:
         name = file.lstrip("[ ")  # it may be the first item of a list in a spec
