@@ -44,7 +44,7 @@ def notes_on(store: Store) -> Path:
 
 def plain(runs: CellRuns) -> tuple:
     """The runs of a cell as values that can be compared to the last bit."""
-    return runs.record, {name: (str(values.dtype), values.tobytes()) for name, values in runs.columns.items()}
+    return runs.record, {name: (str(values.dtype), values.tobytes()) for name, values in runs.columns().items()}
 
 
 def rewrite(path: Path, change) -> None:

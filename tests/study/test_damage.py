@@ -98,7 +98,7 @@ def test_checked_runs_equal_decoded_runs(store, last):
     notes_on(store).unlink(missing_ok=True)
     assert plain(Store.open(store.folder).runs(CELL.digest(), last=last)) == plain(before)
     rows = loaded(store, CELL.digest()).select(["seed", "round", *before.record.metrics]).to_pylist()
-    ours = {name: values.tolist() for name, values in before.columns.items()}
+    ours = {name: values.tolist() for name, values in before.columns().items()}
     assert ours == {name: [row[name] for row in rows if not last or row["round"] == CELL.rounds] for name in rows[0]}
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from platformdirs import user_cache_path
 
 import coebl
-from coebl.core.arrays import Ints, machine_memory
+from coebl.core.arrays import Floats, Ints, machine_memory
 from coebl.core.errors import CoeblError, InputError, shorten
 from coebl.core.files import is_private, make_folder, open_without_waiting, write_whole
 from coebl.core.frames import pl
@@ -49,20 +49,24 @@ class Brief(NamedTuple):
 
 
 class CellRuns(NamedTuple):
-    """The runs of a cell, one after the other."""
+    """The runs of a cell."""
 
     record: CellRecord
-    columns: dict[str, Any]  # seed, round, then the metrics: a number for each run and round
+    rounds: Ints  # which are those of each run
+    metrics: dict[str, Floats]  # by name: (runs, rounds)
 
     def at(self, rounds: Collection[int]) -> CellRuns:
         """Return the runs at only these rounds."""
-        kept = np.isin(self.columns["round"], [*rounds])
-        return self._replace(columns={name: column[kept] for name, column in self.columns.items()})
+        kept = np.isin(self.rounds, [*rounds])
+        return CellRuns(
+            self.record, self.rounds[kept], {name: values[:, kept] for name, values in self.metrics.items()}
+        )
 
-    @property
-    def rounds(self) -> Ints:
-        """The rounds, which are those of each run."""
-        return self.columns["round"][: len(self.columns["round"]) // len(self.record.seeds)]
+    def columns(self) -> dict[str, Floats | Ints]:
+        """Return the seed, the round and the metrics as columns, one run after the other."""
+        seeds = np.repeat(np.array(self.record.seeds, np.int64), len(self.rounds))
+        rounds = np.tile(self.rounds, len(self.record.seeds))
+        return {"seed": seeds, "round": rounds, **{name: values.ravel() for name, values in self.metrics.items()}}
 
 
 class CellFile(NamedTuple):
@@ -207,20 +211,19 @@ def brief_of(table: pyarrow.Table, record: CellRecord) -> Brief:
 
 def read_runs(path: Path, data: bytes, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:
     """Return the runs of a cell, with these metrics or all; the file is known to be valid."""
-    names = ["round", *(name for name in record.metrics if metrics is None or name in metrics)]
+    names = [name for name in record.metrics if metrics is None or name in metrics]
     with _reading(path):
         source = require("pyarrow").BufferReader(data)
-        table = require("pyarrow.parquet").ParquetFile(source).read(names, use_threads=False)
-    seeds = np.repeat(np.array(record.seeds, np.int64), record.recorded)
-    return CellRuns(record, {"seed": seeds, **{name: table.column(name).to_numpy() for name in names}})
+        table = require("pyarrow.parquet").ParquetFile(source).read(["round", *names], use_threads=False)
+    values = {name: table.column(name).to_numpy().reshape(-1, record.recorded) for name in names}
+    return CellRuns(record, table.column("round").to_numpy()[: record.recorded], values)
 
 
 def last_runs(brief: Brief, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:
     """Return the runs of a cell at the last round, which is always recorded."""
-    seeds = np.array(record.seeds, np.int64)
-    last = zip(record.metrics, np.frombuffer(brief.last, "<f8").reshape(-1, len(seeds)), strict=True)
+    last = zip(record.metrics, np.frombuffer(brief.last, "<f8").reshape(-1, len(record.seeds), 1), strict=True)
     values = {name: values for name, values in last if metrics is None or name in metrics}
-    return CellRuns(record, {"seed": seeds, "round": np.full(len(seeds), record.rounds, np.int32), **values})
+    return CellRuns(record, np.array([record.rounds], np.int32), values)
 
 
 def _fits(table: pyarrow.Table, record: CellRecord) -> bool:

@@ -435,18 +435,18 @@ def _frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) -
     Cells that have none of the metrics are left out. A run that several cells hold is one row; raises a StoreError if
     they disagree.
     """
-    cells_by_columns: dict[tuple[str, ...], list[CellRuns]] = {}
+    cells_by_metrics: dict[tuple[str, ...], list[CellRuns]] = {}
     for cell in cells:
-        if len(cell.columns) > 2 and len(cell.rounds):
-            cells_by_columns.setdefault(tuple(cell.columns), []).append(cell)
-    matches = sorted({cell.record.match for group in cells_by_columns.values() for cell in group}, key=_match_order)
+        if cell.metrics and len(cell.rounds):
+            cells_by_metrics.setdefault(tuple(cell.metrics), []).append(cell)
+    matches = sorted({cell.record.match for group in cells_by_metrics.values() for cell in group}, key=_match_order)
     numbers = {match: number for number, match in enumerate(matches)}
     empty = {"match": pl.Int64, "seed": pl.Int64, "round": pl.Int64, **dict.fromkeys(metrics, pl.Float64)}
     frames = [pl.DataFrame(schema=empty)]
-    for group in cells_by_columns.values():
-        columns = {name: np.concatenate([cell.columns[name] for cell in group]) for name in group[0].columns}
-        lengths = [len(cell.columns["seed"]) for cell in group]
-        match = np.repeat([numbers[cell.record.match] for cell in group], lengths)
+    for group in cells_by_metrics.values():
+        tables = [cell.columns() for cell in group]
+        columns = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        match = np.repeat([numbers[cell.record.match] for cell in group], [len(table["seed"]) for table in tables])
         frames.append(pl.DataFrame({"match": match, **columns}))
     frame = pl.concat(frames, how="diagonal_relaxed")
     frame = _once(frame.sort("match", "seed", "round", maintain_order=True), matches, metrics)
