@@ -8,21 +8,6 @@ async function drawReplayOf(DATA) {
   const LAST = DATA.rounds.length - 1;
   const SECONDS = 14; // the length of a replay
   const JUMPS = 12; // steps of a replay with reduced motion, one second each
-  const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
-  const [INK, SOFT, LINE, EDGE] = ["var(--ink)", "var(--soft)", "var(--line)", "var(--edge)"];
-  const CONFIG = {
-    background: "transparent", aria: false, view: { stroke: null },
-    font: "system-ui, -apple-system, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif",
-    axis: {
-      labelColor: INK, titleColor: SOFT, gridColor: LINE, domainColor: EDGE, tickColor: EDGE,
-      titleFontWeight: "normal", labelFontSize: 12, titleFontSize: 12,
-    },
-    legend: { labelColor: INK, labelFontSize: 11, labelLimit: 130, symbolSize: 60 },
-  };
-
-  const quantity = (field, options) => ({ field, type: "quantitative", ...options });
-  const layer = (mark, encoding, rest) => ({ mark, encoding, ...rest });
-  const when = (filter) => ({ transform: [{ filter }] });
   const [SO_FAR, NOW] = ["datum.frame <= now", "datum.frame === now"];
   const RECENT = `datum.frame <= now && datum.frame >= now - ${Math.ceil(LAST / 10)}`;
   const chartSpec = (spec) => ({ config: CONFIG, params: [{ name: "now", value: LAST }], ...spec });
@@ -33,17 +18,17 @@ async function drawReplayOf(DATA) {
     const rows = DATA.rounds.map((_, frame) =>
       ({ frame, x: x[0][frame] / 1000, y: y[0][frame] / 1000, mx: x[1][frame] / 1000, my: y[1][frame] / 1000 }));
     const position = (fx, fy) => ({ x: quantity(fx, xScale), y: quantity(fy, yScale) });
-    const path = { ...position("x", "y"), order: { field: "frame", type: "quantitative" } };
-    const line = { type: "line", color: colour, strokeWidth: 1.3, strokeJoin: "round" };
+    const path = { ...position("x", "y"), order: quantity("frame") };
+    const data = { values: rows };
+    const line = { color: colour, strokeWidth: 1.3, strokeJoin: "round" };
+    const point = { filled: true, size: 110, opacity: 1 };
+    const star = { data: { values: [{ x: x[2] / 1000, y: y[2] / 1000 }] }, name: "star" };
     return [
-      layer({ ...line, opacity: 0.4 }, path, { data: { values: rows }, ...when(SO_FAR) }),
-      layer({ ...line, opacity: 0.9 }, path, { data: { values: rows }, ...when(RECENT) }),
-      layer({ type: "point", shape: "cross", filled: true, fill: INK, size: 130, opacity: 1 }, position("x", "y"),
-        { data: { values: [{ x: x[2] / 1000, y: y[2] / 1000 }] }, name: "star" }),
-      layer({ type: "point", filled: true, fill: "var(--paper)", stroke: colour, strokeWidth: 2.2, size: 110, opacity: 1 },
-        position("mx", "my"), { data: { values: rows }, name: "average", ...when(NOW) }),
-      layer({ type: "point", filled: true, fill: colour, size: 110, opacity: 1 }, position("x", "y"),
-        { data: { values: rows }, name: "policy", ...when(NOW) }),
+      { data, ...when(SO_FAR), ...layer("line", path, { ...line, opacity: 0.4 }) },
+      { data, ...when(RECENT), ...layer("line", path, { ...line, opacity: 0.9 }) },
+      { ...star, ...layer("point", position("x", "y"), { ...point, shape: "cross", fill: "var(--ink)", size: 130 }) },
+      { data, name: "average", ...when(NOW), ...layer("point", position("mx", "my"), { ...point, fill: "var(--paper)", stroke: colour, strokeWidth: 2.2 }) },
+      { data, name: "policy", ...when(NOW), ...layer("point", position("x", "y"), { ...point, fill: colour }) },
     ];
   }
 
@@ -54,16 +39,15 @@ async function drawReplayOf(DATA) {
     const corners = [[0, 0], [1, 0], [0.5, height]];
     const [xScale, yScale] = [bare([-0.12, 1.12]), bare([-0.12, height + 0.1])];
     const outline = [0, 1, 2, 0].map((corner, order) => ({ x: corners[corner][0], y: corners[corner][1], order }));
-    const label = (corner, options) => layer(
-      { type: "text", fill: SOFT, fontSize: 12, limit: 130, ...options },
-      { x: quantity("x", xScale), y: quantity("y", yScale), text: { field: "text", type: "nominal" } },
-      { data: { values: [{ x: corners[corner][0], y: corners[corner][1], text: chart.names[corner] }] } });
+    const position = { x: quantity("x", xScale), y: quantity("y", yScale) };
+    const label = (corner, options) => ({
+      data: { values: [{ x: corners[corner][0], y: corners[corner][1], text: chart.names[corner] }] },
+      ...layer("text", { ...position, text: category("text"), color: SOFT }, { fontSize: 12, limit: 130, ...options }),
+    });
     return chartSpec({
       width: 300, height: 263, // the same scale on both axes
       layer: [
-        layer({ type: "line", color: EDGE, strokeWidth: 1.2 },
-          { x: quantity("x", xScale), y: quantity("y", yScale), order: { field: "order", type: "quantitative" } },
-          { data: { values: outline } }),
+        { data: { values: outline }, ...layer("line", { ...position, order: quantity("order") }, { color: "var(--edge)", strokeWidth: 1.2 }) },
         label(0, { align: "left", dx: -20, dy: 14 }), label(1, { align: "right", dx: 20, dy: 14 }), label(2, { dy: -10 }),
         ...marks(chart, xScale, yScale),
       ],
@@ -78,20 +62,23 @@ async function drawReplayOf(DATA) {
     return chartSpec({
       width: 300, height: 300,
       layer: [
-        layer({ type: "point", shape: "arrow", filled: true, fill: EDGE, opacity: 0.55 }, {
-          x: quantity("x", xScale), y: quantity("y", yScale),
-          angle: quantity("angle", { scale: null }), size: quantity("size", { scale: null }),
-        }, { data: { values: arrows } }),
+        {
+          data: { values: arrows },
+          ...layer("point", {
+            x: quantity("x", xScale), y: quantity("y", yScale),
+            angle: quantity("angle", { scale: null }), size: quantity("size", { scale: null }),
+          }, { shape: "arrow", filled: true, fill: "var(--edge)", opacity: 0.55 }),
+        },
         ...marks(chart, xScale, yScale),
       ],
     });
   }
 
   const LOG = (title) => quantity("round", { title, scale: { type: "log", domain: [1, Math.max(2, DATA.rounds[LAST])], nice: false }, axis: { format: ",~r", tickCount: 5, grid: false } });
-  const cursor = (title) => layer({ type: "rule", stroke: INK, strokeWidth: 1.2 }, { x: LOG(title) },
-    { data: { values: DATA.rounds.map((round, frame) => ({ frame, round })) }, ...when(NOW) });
+  const frames = { values: DATA.rounds.map((round, frame) => ({ frame, round })) };
+  const cursor = (title) => ({ data: frames, ...when(NOW), ...layer("rule", { x: LOG(title), color: INK }, { strokeWidth: 1.2 }) });
   const coloured = (chart, legend) =>
-    ({ field: "name", type: "nominal", scale: { domain: chart.names, range: chart.colours }, legend });
+    category("name", { scale: { domain: chart.names, range: chart.colours }, legend });
   const share = quantity("share", { stack: "zero", title: null, scale: { domain: [0, 1], nice: false }, axis: { values: [0, 0.5, 1], grid: false } });
 
   function areas(chart) {
@@ -100,8 +87,10 @@ async function drawReplayOf(DATA) {
     return chartSpec({
       width: "container", height: 200,
       layer: [
-        layer({ type: "area", clip: true }, { x: LOG("round"), y: share, color: coloured(chart, null), order: quantity("order") },
-          { data: { values: rows } }),
+        {
+          data: { values: rows },
+          ...layer("area", { x: LOG("round"), y: share, color: coloured(chart, null), order: quantity("order") }, { clip: true }),
+        },
         cursor("round"),
       ],
     });
@@ -119,10 +108,9 @@ async function drawReplayOf(DATA) {
       data: { values: rows }, transform: [{ filter: `datum.frame === null || ${NOW}` }],
       width: 62, height: 200, mark: { type: "bar", clip: true },
       encoding: {
-        x: { field: "kind", type: "nominal", sort: null, title: null, axis: { labelAngle: -90 },
-          scale: { domain: ["policy", "average", DATA.star] } },
+        x: category("kind", { sort: null, title: null, axis: { labelAngle: -90 }, scale: { domain: ["policy", "average", DATA.star] } }),
         y: { ...share, axis: null },
-        color: coloured(chart, { title: null, orient: "right", symbolLimit: 16, rowPadding: 0 }),
+        color: coloured(chart, { title: null, orient: "right", symbolLimit: 16, rowPadding: 0, labelFontSize: 11, labelLimit: 130, symbolSize: 60 }),
         order: quantity("order"),
       },
     });
@@ -133,14 +121,14 @@ async function drawReplayOf(DATA) {
       ({ frame, round, now: DATA.exploitability[0][frame], mean: DATA.exploitability[1][frame] }));
     const y = (field) => quantity(field, { title: "exploitability", scale: { zero: true }, axis: { tickCount: 4 } });
     const encoding = (field) => ({ x: LOG("round"), y: y(field) });
-    const point = (field, fill) => layer({ type: "point", filled: true, fill, stroke: INK, strokeWidth: 2, size: 60, opacity: 1 },
-      encoding(field), when(NOW));
+    const line = (field, options) => layer("line", { ...encoding(field), color: INK }, { strokeWidth: 1.5, ...options });
+    const point = (field, fill) => ({
+      ...when(NOW), ...layer("point", encoding(field), { filled: true, fill, stroke: "var(--ink)", strokeWidth: 2, size: 60, opacity: 1 }),
+    });
     return chartSpec({
       width: "container", height: 130, data: { values: rows },
       layer: [
-        layer({ type: "line", color: INK, strokeWidth: 1.5 }, encoding("now")),
-        layer({ type: "line", color: INK, strokeWidth: 1.5, strokeDash: [5, 3] }, encoding("mean")),
-        cursor("round"), point("mean", "var(--paper)"), point("now", INK),
+        line("now"), line("mean", { strokeDash: [5, 3] }), cursor("round"), point("mean", "var(--paper)"), point("now", "var(--ink)"),
       ],
     });
   }

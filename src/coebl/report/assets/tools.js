@@ -1,4 +1,4 @@
-// The page's script: `coebl.report.page` joins the files tools, state, charts, figures, tables, replay and page into one
+// The page's script: page.html joins the files tools, state, vega, charts, figures, tables, replay and page into one
 // scope. This file holds the helpers that do not depend on the study: elements, numbers and files.
 
 const byId = (id) => document.getElementById(id);
