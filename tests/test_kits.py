@@ -439,6 +439,21 @@ def test_draws_have_the_size_and_come_from_the_generator(draw, point, remedy):
     assert any(point in result.name and remedy in result.detail for result in points), points
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_draw_that_is_not_finite_is_named_and_only_once(number):
+    def draw(self, random, size):
+        return np.where(random.random(size) < 0.5, number, 0.5)
+
+    noise = faulty("D", Normal, draw=draw)()
+    reason = f"D: draw returned {number}; accepted: finite numbers."
+    [failed] = [p for p in check_game(Game([[0.5, 0.5]], noise=noise)).points if p.tried and not p.passed]
+    assert failed.name == "its noise has mean zero"
+    assert failed.detail.startswith(reason)
+    for players, game in ((("uniform", "uniform"), "rps"), (("rls-pd", "rls-pd"), "diagonal:n=4,space=bits")):
+        with pytest.raises(CoeblError, match=reason):
+            simulate(game, *players, rounds=9, seeds=2, noise=noise)
+
+
 def test_a_policy_and_a_metric_of_none_are_named():
     with pytest.raises(CoeblError, match=r"seat returned None in round 1; accepted: \(runs, actions\) = \(2, 3\)"):
         simulate("rps", faulty("mute", policy=lambda self, t: None)(), "ucb", rounds=3, seeds=2)

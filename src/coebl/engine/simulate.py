@@ -215,8 +215,8 @@ class _Search:
         self.match, self.metrics = match, metrics
         self.seeds, self.places = seeds, np.arange(len(seeds))  # of the runs, and their indices among all
         self.seat = seat_at(match.game, 0, search, seeds, match.rounds)
-        draw = match.game.noise.draw
-        self.noise = CPU.stream(seeds, NATURE, "noise", lambda random, out: np.copyto(out, draw(random, out.size)))
+        drawn = match.game.noise.drawn
+        self.noise = CPU.stream(seeds, NATURE, "noise", lambda random, out: np.copyto(out, drawn(random, out.size)))
         self.game: Any = deal(match.game, seeds)
         try:
             self.search = search.seated(self.seat)

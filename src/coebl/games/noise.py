@@ -35,10 +35,12 @@ class Noise(Component):
         raise undefined(self, "draw(self, random, size)", "an array of this size")
 
     def drawn(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        """Return `draw(random, size)`; an InputError if it has another size."""
+        """Return `draw(random, size)`; an InputError if it has another size, or numbers that are not finite."""
         numbers = self.draw(random, size)
         if (shape := np.shape(numbers)) != (expected := np.broadcast_shapes(size)):
             raise InputError(f"{self}: draw returned an array of shape {shape}; accepted: {expected}, that of size.")
+        if not (good := np.isfinite(numbers)).all():
+            raise InputError(f"{self}: draw returned {np.extract(~good, numbers)[0]}; accepted: finite numbers.")
         return numbers
 
     def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:

@@ -200,7 +200,7 @@ def _noise_of_generator(noise: Noise) -> None:
 def _rewards_on_strict_arrays(game: Game) -> None:
     random = np.random.default_rng(0)
     actions = [random.integers(count, size=20) for count in game.shape]
-    draw = game.noise.draw(random, 20)  # by NumPy, on every device
+    draw = game.noise.drawn(random, 20)  # by NumPy, on every device
     rewards = game.placed(StrictBackend()).rewards(*to_strict(deepcopy([actions, draw])))  # as the engine calls it
     _compare("its noise", rewards[0], game.rewards(actions, draw)[0])
 
