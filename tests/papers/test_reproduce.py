@@ -9,7 +9,8 @@ from coebl.engine.match import MatchName
 from coebl.evidence.checks import Setting, above, below
 from coebl.evidence.judge import Claim
 from coebl.papers import PAPERS, Paper, QuickRun, Variant, load_paper, paper_of
-from coebl.papers.reproduce import Figure, curves_panel, experiments, means, reproduce
+from coebl.papers.ijcai2025 import curves
+from coebl.papers.reproduce import Figure, experiments, means, reproduce
 from coebl.report.page import Presentation
 from coebl.study import Results, parse_study, run
 from study_runs import runs_of
@@ -52,7 +53,7 @@ def line(name, game, varied=True):
     """A figure with one line."""
 
     def panels(variant):
-        return [[curves_panel(name, {"only": "tv"}, {"ucb": variant.match(game, "it")})]]
+        return [[curves(name, {"only": "tv"}, {"ucb": variant.match(game, "it")})]]
 
     return Figure(name, name, panels, lambda title, shown, variant: title, {"only": "-drawn"}, varied)
 

@@ -21,9 +21,9 @@ from coebl.core.text import counted, few_digits
 from coebl.engine.match import MatchName
 from coebl.evidence.judge import Verdict, as_json, as_markdown
 from coebl.evidence.statistics import mean_interval
-from coebl.naming import game_titles, learner_style, learner_title, learner_words, metric_words
+from coebl.naming import game_titles
 from coebl.papers import Paper, Variant
-from coebl.plots import FORMATS, plot_curves, plot_heat_map, plot_sweep, save
+from coebl.plots import FORMATS, save
 from coebl.plots.style import COLUMN, WIDTH, drawing, legend_entries
 from coebl.report.page import write_page
 from coebl.study import Results, RunSummary, Study
@@ -55,61 +55,6 @@ class Panel:
         """Return the panel with the parts whose matches are present; None if it is not to be drawn."""
         parts = {label: matches for label, matches in self.parts.items() if all(match in present for match in matches)}
         return replace(self, parts=parts) if parts and not (self.whole and len(parts) < len(self.parts)) else None
-
-
-def line_title(role: str, match: MatchName) -> str:
-    """Return the title of a line: the role in the first seat, and its opponents."""
-    others = match.players[1:] if len({*match.players}) > 1 else ()
-    return " v ".join([learner_title(role), *(learner_words(spec).title for spec in others)])
-
-
-def curves_panel(
-    title: str,
-    measure: Mapping[str, str],
-    lines: Mapping[str, MatchName],
-    finish: Callable[[Axes], object] = lambda ax: None,
-    alike: bool = False,
-) -> Panel:
-    """Return a panel of lines over the rounds, a colour per role; `measure` has the metric by choice of measures."""
-    labels = {line_title(role, match): (role, match) for role, match in lines.items()}
-    styles = {label: learner_style(role) for label, (role, _) in labels.items()}
-
-    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
-        plot_curves(results, measure[measures], {label: match for label, (match,) in parts.items()}, ax, styles, False)
-        ax.set_title(title)
-        ax.locator_params(axis="x", nbins=3)
-        ax.locator_params(axis="y", nbins=5)
-        finish(ax)
-
-    parts = {label: [match] for label, (_, match) in labels.items()}
-    return Panel(parts, draw, WIDTH / 3, 1.55, whole=True, alike=alike)
-
-
-def heat_map_panel(
-    metric: str, rows: Mapping[str, Mapping[str, MatchName]], alike: Collection[MatchName] = ()
-) -> Panel:
-    """Return a heat map of a metric; `alike` has matches of other figures with the same colour scale."""
-
-    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
-        cells = {(label, column): match for label in parts for column, match in rows[label].items()}
-        present = set(results.matches())
-        plot_heat_map(results, metric, cells, ax, alike=[match for match in alike if match in present])
-
-    return Panel({label: list(row.values()) for label, row in rows.items()}, draw, 4.2, 0.5, 0.26)
-
-
-def sweep_panel(title: str, metric: str, label: str, points: Mapping[str, MatchName], against: str) -> Panel:
-    """Return a panel of a metric of a learner on one game, by one of its settings, which `label` names."""
-
-    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
-        best = plot_sweep(results, metric, {tick: match for tick, (match,) in parts.items()}, ax)
-        ax.set_title(f"{title}\nbest {best.value}", fontsize="small")
-        ax.set_xlabel(label)
-        ax.set_ylabel(f"{metric_words(metric).in_a_sentence}\n{against}")
-        ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
-        ax.tick_params(axis="x", labelrotation=90)
-
-    return Panel({tick: [match] for tick, match in points.items()}, draw, WIDTH / 4, 1.75)
 
 
 @dataclass(frozen=True, eq=False)  # hashed by identity

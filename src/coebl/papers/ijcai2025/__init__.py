@@ -22,14 +22,16 @@ from coebl.core.specs import split_spec
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Check, Largest, Near, Sample, Setting, Sublinear, above, below
 from coebl.learners import Coebl, parse_learner
-from coebl.naming import game_title, learner_title
+from coebl.naming import game_title, learner_style, learner_title, learner_words, metric_words
 from coebl.papers import Checks, Variant, read_paper
-from coebl.papers.reproduce import Figure, Panel, curves_panel, heat_map_panel, line_title, sweep_panel
-from coebl.plots import Reference, plot_reference
-from coebl.plots.style import GUIDE
+from coebl.papers.reproduce import Figure, Panel, Parts
+from coebl.plots import Reference, plot_curves, plot_heat_map, plot_reference, plot_sweep
+from coebl.plots.style import GUIDE, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from coebl.study import Results
 
 SETTING = Setting(3000, "gaussian")  # of study.toml
 
@@ -233,11 +235,21 @@ def heading(title: str, shown: Sequence[MatchName], variant: Variant) -> str:
 _figure = partial(Figure, heading=heading, suffixes={"paper": "", "noise-free": "-noise-free"})
 
 
-def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False, alike: bool = False) -> Panel:
-    """Return a panel of curves, with the reference lines and axes of the paper's figures."""
-    game = next(iter(lines.values())).game
+def line_title(role: str, match: MatchName) -> str:
+    """Return the title of a line: the role in the first seat, and its opponent, unless it plays itself."""
+    return learner_title(role) + f" v {learner_words(match.column).title}" * (match.row != match.column)
 
-    def finish(ax: Axes) -> None:
+
+def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False, alike: bool = False) -> Panel:
+    """Return a panel of curves, a colour per role, with the reference lines and axes of the paper's figures."""
+    game = next(iter(lines.values())).game
+    styles = {line_title(role, match): learner_style(role) for role, match in lines.items()}
+
+    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
+        plot_curves(results, measure[measures], {label: match for label, (match,) in parts.items()}, ax, styles, False)
+        ax.set_title(title)
+        ax.locator_params(axis="x", nbins=3)
+        ax.locator_params(axis="y", nbins=5)
         if measure is SELF_PLAY:
             count = "K = 3" if game == "rps" else "$K = 2^n$"  # one entry of the legend for all panels
             rounds = range(0, SETTING.rounds + 1, SETTING.rounds // 100)
@@ -249,7 +261,8 @@ def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False, ali
         elif measure is _DISTANCE:
             ax.set_ylim(-0.08, 2.08)  # the whole range in these games, so that panels are comparable
 
-    return curves_panel(title, measure, lines, finish, alike)
+    parts = {line_title(role, match): [match] for role, match in lines.items()}
+    return Panel(parts, draw, WIDTH / 3, 1.55, whole=True, alike=alike)
 
 
 def _self_plays(variant: Variant, game: str) -> Lines:
@@ -297,19 +310,32 @@ def heat_map(variant: Variant) -> _Groups:
         game_title(game): {learner_title(role): match for role, match in duels(variant, game).items()}
         for game in games()
     }
-    alike = [match for other in PAPER.variants.values() for game in games() for match in duels(other, game).values()]
-    return [[heat_map_panel(HEAD_TO_HEAD["noise-free"], rows, alike)]]
+
+    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
+        cells = {(label, baseline): match for label in parts for baseline, match in rows[label].items()}
+        every = {match for other in VARIANTS.values() for game in games() for match in duels(other, game).values()}
+        plot_heat_map(results, HEAD_TO_HEAD["noise-free"], cells, ax, alike=every.intersection(results.matches()))
+
+    return [[Panel({label: [*row.values()] for label, row in rows.items()}, draw, 4.2, 0.5, 0.26)]]
 
 
 def _by_c(variant: Variant) -> _Groups:
     """Return panels of COEBL's losses to a best response, and of its exploitability in self-play, by c, per game."""
 
     def panel(game: str, opponent: str) -> Panel:
-        specs = {f"{rate:g}": coebl(rate) for rate in RATES}
-        matches = {rate: MatchName(game, spec, opponent or spec) for rate, spec in specs.items()}
         metric = HEAD_TO_HEAD["noise-free"] if opponent else _CONVERGENCE
         against = f"against a {learner_title(opponent)}" if opponent else "in self-play"
-        return sweep_panel(game_title(game), metric, "c of COEBL", matches, against)
+
+        def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
+            best = plot_sweep(results, metric, {rate: match for rate, (match,) in parts.items()}, ax)
+            ax.set_title(f"{game_title(game)}\nbest {best.value}", fontsize="small")
+            ax.set_xlabel("c of COEBL")
+            ax.set_ylabel(f"{metric_words(metric).in_a_sentence}\n{against}")
+            ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
+            ax.tick_params(axis="x", labelrotation=90)
+
+        parts = {f"{rate:g}": [MatchName(game, coebl(rate), opponent or coebl(rate))] for rate in RATES}
+        return Panel(parts, draw, WIDTH / 4, 1.75)
 
     shown = games(MAIN_SIZES)
     return [
