@@ -80,9 +80,9 @@ def test_the_largest_loss_is_that_of_the_table(folder):
     results = Results(folder)
     explanation = explain(results, "uniform")
     means = {(game, rival): lost(results, game, "uniform", rival).mean() for game in PLAYED for rival in RIVALS}
-    assert [(loss.game, loss.opponent) for loss in explanation.losses] == sorted(means, key=lambda key: -means[key])
+    assert [(loss.game, loss.first) for loss in explanation.losses] == sorted(means, key=lambda key: -means[key])
     for loss in explanation.losses:  # hedge sees more than a bandit does, and is left out
-        assert loss.share.mean == pytest.approx(means[loss.game, loss.opponent])
+        assert loss.advantage.mean == pytest.approx(means[loss.game, loss.first])
     assert explanation.rounds.tolist() == [20, 40, 60]
     assert explanation.losses[0].game == "diagonal:n=2"
 

@@ -453,13 +453,13 @@ def explain_command(
     print()
     rows = []
     for loss in explanation.losses:
-        mean, low, high = (100 * number for number in (loss.share.mean, loss.share.low, loss.share.high))
-        cells = interval_cells(mean, low, high, loss.share.n, ("lost, %", "95 % interval"))
-        rows.append({"against": explanation.match_title(loss), **cells, "": _ENDINGS[loss.share.sign]})
+        mean, low, high = (100 * number for number in (loss.advantage.mean, loss.advantage.low, loss.advantage.high))
+        cells = interval_cells(mean, low, high, loss.advantage.n, ("lost, %", "95 % interval"))
+        rows.append({"against": explanation.match_title(loss), **cells, "": _ENDINGS[loss.advantage.sign]})
     print_table(rows, _RIGHT, _WRAP, most=_WORST)
     say(
         f"lost: below the value of the game, by {explanation.metric}, in % of the payoff range a round, both seats "
-        f"pooled; p values with Holm's correction over {explanation.losses[0].share.family}."
+        f"pooled; p values with Holm's correction over {explanation.losses[0].advantage.family}."
     )
     with progress_bar("the figure"):
         _save_figure(explained.plot_explanation(explanation), path, folder)

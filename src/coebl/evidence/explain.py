@@ -19,7 +19,7 @@ from coebl.core.registry import Registry
 from coebl.core.specs import files_in, without_folder
 from coebl.core.text import counted, in_interval, listed
 from coebl.engine import Match, Result, simulate
-from coebl.evidence.pairwise import DECISIVE, SETTING, by_seat, pooled, tests_of
+from coebl.evidence.pairwise import DECISIVE, SETTING, Pairing, by_seat, pooled, tests_of
 from coebl.evidence.statistics import Estimate
 from coebl.games import GAMES, NOISES
 from coebl.games.game import has_matrix
@@ -33,17 +33,6 @@ if TYPE_CHECKING:
 _REPLAYED = 5  # runs that are played again
 _NEARLY = 1e-9  # of the payoff range: less is rounding
 _SHOWN = 3  # matches and opponents that a sentence names
-
-
-@dataclass(frozen=True)
-class Loss:
-    """The loss of a learner to an opponent on a game, in both seats; below 0 it wins."""
-
-    game: str
-    noise: str
-    rounds: int  # of the match
-    opponent: str
-    share: Estimate  # of the payoff range, a round; corrected over the matches of the learner
 
 
 @dataclass(frozen=True)
@@ -67,7 +56,7 @@ class Explanation:
 
     learner: str
     metric: str
-    losses: list[Loss]  # the largest first
+    losses: list[Pairing]  # of an opponent and the learner, in payoff ranges a round; the largest advantage first
     exploited: dict[str, Estimate]  # by opponent: its gain above that from the other learners, largest first
     rounds: Ints  # the recorded rounds of the match with the largest loss
     curve: Floats  # (rounds, seeds): the loss up to each of them, in payoff ranges
@@ -77,12 +66,12 @@ class Explanation:
     @property
     def names(self) -> dict[str, str]:
         """The titles of the learners by their specs."""
-        specs = [self.learner, *(loss.opponent for loss in self.losses), *self.exploited]
+        specs = [self.learner, *(loss.first for loss in self.losses), *self.exploited]
         return {spec: title.replace("\u00a0", " ") for spec, title in learner_titles(specs, self.known).items()}
 
-    def match_title(self, loss: Loss) -> str:
+    def match_title(self, loss: Pairing) -> str:
         """Return the opponent and the game; and noise and rounds, if the study has several."""
-        words = [f"{self.names[loss.opponent]} on {game_title(loss.game)}".replace("\u00a0", " ")]
+        words = [f"{self.names[loss.first]} on {game_title(loss.game)}".replace("\u00a0", " ")]
         words += [loss.noise] * (len({other.noise for other in self.losses}) > 1)
         words += [f"{loss.rounds} rounds"] * (len({other.rounds for other in self.losses}) > 1)
         return ", ".join(words)
@@ -93,15 +82,15 @@ class Explanation:
     def sentences(self) -> Iterator[str]:
         """Yield the sentences on the matches, the opponents that exploit it, the rounds, and the policies."""
         name, worst = self.names[self.learner], self.losses[0]
-        lost, won = (sum(loss.share.sign == sign for loss in self.losses) for sign in (1, -1))
+        lost, won = (sum(loss.advantage.sign == sign for loss in self.losses) for sign in (1, -1))
         yield (
             f"{name}, {counted(len(self.losses), 'match', 'matches')} with others: {lost} lost, {won} won, "
             f"{len(self.losses) - lost - won} undecided."
         )
-        if worst.share.mean <= 0:
+        if worst.advantage.mean <= 0:
             yield "It loses nothing on average, so its smallest gain is explained."
-        shown = [loss for loss in self.losses if loss.share.sign > 0][:_SHOWN] or [worst]
-        matches = "; ".join(f"{self.match_title(loss)}, {_percent(loss.share)}" for loss in shown)
+        shown = [loss for loss in self.losses if loss.advantage.sign > 0][:_SHOWN] or [worst]
+        matches = "; ".join(f"{self.match_title(loss)}, {_percent(loss.advantage)}" for loss in shown)
         yield f"It loses most to {matches} of the payoff range a round."
         more = [(spec, estimate) for spec, estimate in self.exploited.items() if estimate.sign > 0][:_SHOWN]
         if more:
@@ -113,7 +102,7 @@ class Explanation:
         if isinstance(self.play, str):
             yield f"Its policies are not stored, and the match could not be played again: {self.play}."
         else:
-            yield from _what(self.play, self.names[worst.opponent])
+            yield from _what(self.play, self.names[worst.first])
 
     def _when(self, match: str) -> Iterator[str]:
         """Yield the rounds in which the loss arises."""
@@ -215,13 +204,13 @@ def explain(results: Results, learner: str, *, runs: int = _REPLAYED) -> Explana
         raise InputError(f"{named} met no other learner; run a study in which it does. Other learners: {met}.")
     keys = [*SETTING, "opponent"]
     tests = tests_of(pooled(own, keys, ["seat"]), keys, f"the matches of {named}")
-    losses = [Loss(game, noise, length, opponent, share) for (game, noise, length, opponent), share in tests.items()]
-    losses.sort(key=lambda loss: -loss.share.mean)
+    losses = [Pairing(game, noise, length, rival, named, loss) for (game, noise, length, rival), loss in tests.items()]
+    losses.sort(key=lambda loss: -loss.advantage.mean)
     worst = losses[0]
-    by_seats = own.filter(game=worst.game, noise=worst.noise, rounds=worst.rounds, opponent=worst.opponent)
+    by_seats = own.filter(game=worst.game, noise=worst.noise, rounds=worst.rounds, opponent=worst.first)
     means = dict(by_seats.group_by("seat").agg(pl.col("value").mean()).iter_rows())
     seat: Any = max(means, key=lambda name: (means[name], name == "row"))
-    pair = [named, worst.opponent][:: 1 if seat == "row" else -1]
+    pair = [named, worst.first][:: 1 if seat == "row" else -1]
     table = results.curves([metric], game=worst.game, players=pair, noise=worst.noise)
     curves = _shares(table.filter(rounds=worst.rounds), metric, known, ["round"]).filter(learner=named, seat=seat)
     curves = curves.sort("seed", "round")
@@ -259,7 +248,7 @@ def _exploited(own: pl.DataFrame, samples: pl.DataFrame) -> dict[str, Estimate]:
 
 
 def _play_again(
-    loss: Loss,
+    loss: Pairing,
     pair: Sequence[str],
     seat: Literal["row", "column"],
     named: Mapping[str, str],
@@ -272,7 +261,7 @@ def _play_again(
     kinds += [(LEARNERS, spec) for spec in pair if spec not in named]
     for registry, spec in kinds:
         if registry.known(spec) is None:
-            repair = f"; to play them, name it by its path: path/to/{spec}" * (spec in pair and spec != loss.opponent)
+            repair = f"; to play them, name it by its path: path/to/{spec}" * (spec in pair and spec != loss.first)
             return f"{spec} is not in this package, and files that results name are not run{repair}"
     row, column = (named.get(spec, spec) for spec in pair)
     match = Match.of(loss.game, row, column, loss.rounds, loss.noise)

@@ -54,7 +54,7 @@ def _draw_matches(ax: Axes, explanation: Explanation) -> None:
     """Draw the largest losses with their intervals; a hollow mark is undecided."""
     losses = explanation.losses[:_MOST]
     for place, loss in enumerate(losses):
-        share, sign = loss.share, loss.share.sign
+        share, sign = loss.advantage, loss.advantage.sign
         colour = {1: AGAINST, 0: NOTE, -1: FOR}[sign]
         ax.plot([100 * share.low, 100 * share.high], [place, place], color=colour, linewidth=1.4)
         ax.plot(100 * share.mean, place, "o", color=colour, markersize=5, markerfacecolor=colour if sign else "white")
