@@ -69,7 +69,7 @@ class Runtimes:
         low, high = np.quantile(self._resampled(), _ENDS, method="inverted_cdf")
         sd = float(self.spent.std(ddof=1)) if len(self.times) > 1 else math.nan
         mean = float(self.spent.sum()) / self.hits if self.hits else math.inf
-        return Estimate(mean, low, high, sd, len(self.times), method="bootstrap")
+        return Estimate(mean, low, high, sd, len(self.times))
 
     def quantile(self, share: float) -> int | None:
         """Return the time by which at least this share of the runs has hit; None if fewer hit.
@@ -144,7 +144,7 @@ def slope(by_size: Mapping[int, Runtimes]) -> Estimate:
     low, high = np.quantile(finite, _ENDS)
     mean = float(fitted(np.array([runtimes.ert().mean for runtimes in runs])))
     count = sum(len(runtimes.times) for runtimes in runs)
-    return Estimate(mean, float(low), float(high), float(finite.std(ddof=1)), count, method="bootstrap")
+    return Estimate(mean, float(low), float(high), float(finite.std(ddof=1)), count)
 
 
 def read_runtimes(frame: pl.DataFrame) -> dict[MatchKey, Runtimes]:

@@ -21,7 +21,7 @@ from coebl.core.errors import InputError, shorten
 from coebl.core.frames import pl
 from coebl.core.text import listed, number_text
 
-Method = Literal["student", "bootstrap", "wilson"]
+Method = Literal["student", "bootstrap"]
 
 LEVEL = 0.95
 """The default level of an interval: the probability with which it contains the true mean."""
@@ -47,8 +47,6 @@ class Estimate:
     high: float  # the upper end
     sd: float  # of the samples, with n - 1
     n: int  # the number of samples
-    level: float = LEVEL  # the probability with which such an interval contains the true mean
-    method: Method = "student"  # the method of the interval
     p: float = math.nan  # two-sided, that the mean is zero
     p_holm: float = math.nan  # corrected over the family
     p_for: float = math.nan  # one-sided, small if the samples support a statement
@@ -180,7 +178,7 @@ def mean_interval(
             options["batch"] = max(1, _AT_A_TIME // len(numbers))
             ends = bootstrap((numbers,), np.mean, confidence_level=level, **options).confidence_interval
             low, high = float(ends.low), float(ends.high)
-    return Estimate(mean, low, high, sd, len(numbers), level, method)
+    return Estimate(mean, low, high, sd, len(numbers))
 
 
 def share_interval(count: int, n: int) -> Estimate:
@@ -197,7 +195,7 @@ def share_interval(count: int, n: int) -> Estimate:
     sd = math.sqrt(share * (1 - share) * n / (n - 1)) if n > 1 else math.nan
     low = middle - half if count else 0.0  # where rounding would miss the ends
     high = middle + half if count < n else 1.0
-    return Estimate(share, low, high, sd, n, method="wilson")
+    return Estimate(share, low, high, sd, n)
 
 
 def paired_difference(
