@@ -227,11 +227,11 @@ class Sweep(NamedTuple):
     """Learners that differ only in one number.
 
     >>> [sweep] = find_sweeps(["coebl:c=8", "coebl:c=0.5", "ucb"])
-    >>> sweep.parameter, list(sweep.values.values())
-    ('c', [0.5, 8.0])
+    >>> sweep.title, sweep.parameter, list(sweep.values.values())
+    ('COEBL', 'c', [0.5, 8.0])
     """
 
-    learner: str  # the name of the learner, without parameters
+    title: str  # of the learner, without parameters; its name if it has none
     parameter: str
     values: dict[str, float]  # spec to the number, increasing
 
@@ -240,18 +240,22 @@ def find_sweeps(specs: Iterable[str], known: Known = NOTHING) -> list[Sweep]:
     """Return the longest sweep of each learner that has one, in the order in which the learners are first named.
 
     >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,selection=none"])
-    [Sweep(learner='coebl', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
+    [Sweep(title='COEBL', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
     """
     by_name: dict[str, dict[str, dict[str, float | str]]] = {}
     for spec in dict.fromkeys(specs):
         settings = _learner_settings(spec, known)
         by_name.setdefault(settings.name, {})[spec] = {key: _number(text) for key, text in settings.values.items()}
-    sweeps = [_longest(name, members) for name, members in by_name.items()]
-    return [sweep for sweep in sweeps if len(sweep.values) > 1]
+    longest = [(name, *_longest(members)) for name, members in by_name.items()]
+    return [
+        Sweep(learner_words(next(iter(values)), known).title or name, parameter, values)
+        for name, parameter, values in longest
+        if len(values) > 1
+    ]
 
 
-def _longest(name: str, members: dict[str, dict[str, float | str]]) -> Sweep:
-    """Return the sweep that includes the most of these settings of a learner."""
+def _longest(members: dict[str, dict[str, float | str]]) -> tuple[str, dict[str, float]]:
+    """Return the parameter of the sweep that includes the most of these settings of a learner, and its values."""
     groups: dict[tuple[str, frozenset[tuple[str, float | str]]], dict[str, float]] = {}
     for spec, arguments in members.items():
         for parameter, value in arguments.items():
@@ -259,7 +263,7 @@ def _longest(name: str, members: dict[str, dict[str, float | str]]) -> Sweep:
                 others = frozenset((key, other) for key, other in arguments.items() if key != parameter)
                 groups.setdefault((parameter, others), {})[spec] = value
     (parameter, _), values = max(groups.items(), key=lambda group: len(group[1]), default=(("", None), {}))
-    return Sweep(name, parameter, dict(sorted(values.items(), key=lambda item: item[1])))
+    return parameter, dict(sorted(values.items(), key=lambda item: item[1]))
 
 
 def _number(text: str) -> float | str:

@@ -179,6 +179,13 @@ def test_a_claim_shows_the_decisive_check_and_other_metrics(tmp_path):
     }
 
 
+def test_a_metric_that_no_match_has_is_not_explained(tmp_path):
+    source = MadeUp(MATCHES, ["regret", "tv"], change=lambda runs, *key: None if key[-1] == "tv" else runs)
+    text = page_text(tmp_path, source)
+    assert "<dt>Regret</dt>" in text
+    assert "<dt>TV distance</dt>" not in text
+
+
 def test_a_group_of_learners_may_have_a_file_whose_name_is_like_a_match():
     mine = "old v new.py:Mine"
     *_, group = page_learners([mine, "ucb"], [], [], NOTHING, {f"{mine} v ucb": (mine, "ucb")})

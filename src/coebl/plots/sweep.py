@@ -26,7 +26,6 @@ from coebl.naming import (
     known_to,
     learner_style,
     learner_titles,
-    learner_words,
     looks,
     metric_label,
     metric_words,
@@ -178,7 +177,7 @@ def plot_sweeps(data: Data, metric: str, matches: Iterable[tuple[str, ...]], noi
                 against = " v ".join(drawable(titles[spec]) for spec in opponents)
                 label = f"against {against}" if opponents else "self-play"
                 best_values.append((label, plot_sweep(data, metric, points, ax, style, label, noise, known)))
-            name = drawable(learner_words(first, known).title or sweep.learner)
+            name = drawable(sweep.title)
             heading = textwrap.fill(f"{drawable(game_title(game))}, {name}", 34)
             named = best_values[: _MOST_BEST * bool(words.better)]
             best = [_in_title(label, f"{sweep.parameter} = {value}") for label, value in named]
@@ -202,7 +201,7 @@ def _in_title(label: str, value: str) -> str:
 
 def _missing_default(sweep: Sweep) -> str:
     """Return a note with the default value if no tick shows it; the default of a custom learner is not stored."""
-    entry = LEARNERS.registered(sweep.learner)
+    entry = LEARNERS.registered(next(iter(sweep.values)))
     default = None if entry is None else entry.defaults.get(sweep.parameter)
     return "" if not isinstance(default, int | float) or default in sweep.values.values() else f" (default {default:g})"
 

@@ -23,7 +23,7 @@ from coebl.evidence.pairwise import pairwise as test_pairings
 from coebl.evidence.statistics import bands
 from coebl.games import GAMES, parse_game
 from coebl.learners import LEARNERS
-from coebl.naming import Known, MetricWords, find_sweeps, game_title, known_to, learner_words, metric_words
+from coebl.naming import Known, MetricWords, Sweep, find_sweeps, game_title, known_to, metric_words
 from coebl.report.frontier import FEWEST_SETTINGS, Frontier, read_frontier
 from coebl.report.legend import (
     HALF_DIGITS,
@@ -77,21 +77,13 @@ class PageMatch:
     decided: str = "untested"  # "after" correction, "before" it only, or "no"
 
 
-@dataclass(frozen=True)
-class PageSweep:
-    """A learner with several settings, and the parameter in which they differ."""
-
-    title: str
-    parameter: str
-
-
 @dataclass
 class Content:
     """The data that the page draws."""
 
     metrics: dict[str, MetricWords]
     learners: list[PageLearner]
-    sweeps: list[PageSweep]
+    sweeps: list[Sweep]
     show: Presentation
     strongest: str  # the opponent of the frontier, or ""
     known: Known
@@ -123,8 +115,8 @@ class Content:
     def defined_metrics(self) -> list[MetricWords]:
         """The metrics of all curves; a metric of several seats is listed for the first seat only."""
         drawn = {name for match in chain(*self.matches) for name in match.curves}
-        first = {name: split_spec(name).name for name in drawn}  # of swap_regret:2, swap_regret
-        return [self.metrics[name] for name in self.metrics if first.get(name) == name or first.get(name) not in drawn]
+        of_other_seats = {name for name in drawn if split_spec(name).name in drawn - {name}}  # such as swap_regret:2
+        return [words for name, words in self.metrics.items() if name in drawn - of_other_seats]
 
     @cached_property
     def table_metric(self) -> str | None:
@@ -175,7 +167,7 @@ class Content:
         return next(places, None)
 
     @property
-    def frontier_sweeps(self) -> list[PageSweep]:
+    def frontier_sweeps(self) -> list[Sweep]:
         """The sweeps that have points in any frontier."""
         points = (point for frontier in self.frontiers if frontier for point in frontier.points)
         shown = {self.learners[point.learner].sweep for point in points}
@@ -192,7 +184,7 @@ class Content:
                 for place, game in enumerate(self.games)
             ],
             "learners": self.learners,
-            "sweeps": self.sweeps,
+            "sweeps": [{"title": sweep.title, "parameter": sweep.parameter} for sweep in self.sweeps],
             "metrics": {
                 name: vars(words) | {"floored": name not in self.below_zero} for name, words in self.metrics.items()
             },
@@ -244,10 +236,7 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
     content = Content(
         metrics={name: _page_words(name, known) for name in metrics},
         learners=page_learners(specs, shown, sweeps, known, groups),
-        sweeps=[
-            PageSweep(learner_words(next(iter(sweep.values)), known).title or sweep.learner, sweep.parameter)
-            for sweep in sweeps
-        ],
+        sweeps=sweeps,
         show=show,
         strongest=show.strongest or next(filter(_sees_policies, specs), ""),
         known=known,

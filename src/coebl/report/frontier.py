@@ -57,15 +57,8 @@ def read_frontier(
     """Return the results of swept settings in self-play and against the opponent; None if there are too few.
 
     In self-play, only metrics of which less is better are shown. The result against the opponent is the first metric
-    whose sign shows who is ahead; it is left out if they have not met.
-
-    Args:
-        frame: the runs of a game, with a column for each seat.
-        sweeps: the learners that were played in self-play, with the index of their sweep.
-        places: the indices of learners on the page.
-        metrics: the metrics by name.
-        opponent: the opponent, or "".
-        convergence: metrics of self-play that are preferred to others.
+    whose sign shows who is ahead; it is left out if they have not met. `sweeps` are the indices of the sweeps of the
+    settings, `places` those of learners, and metrics of `convergence` come before others.
     """
     ends = _ends(frame, metrics)
     signed = [name for name, words in metrics.items() if words.signed]
