@@ -32,8 +32,8 @@ MARK = "\n## Learners\n"
 
 def ours(n: int, row: str, column: str, rounds: int) -> tuple[float, str]:
     """Return the microseconds per run and round, metrics included, and where the time goes."""
-    match = Match.of(f"diagonal:{n}", row, column, rounds)
-    simulate(Match.of(f"diagonal:{n}", row, column, 5), 2)  # compile
+    match = Match.of(f"diagonal:{n}", row, column, rounds=rounds)
+    simulate(Match.of(f"diagonal:{n}", row, column, rounds=5), 2)  # compile
     best, where = float("inf"), ""
     for _ in range(3 if n < 6 else 1):
         started = time.perf_counter()
@@ -48,8 +48,8 @@ def ours(n: int, row: str, column: str, rounds: int) -> tuple[float, str]:
 def alone(learner: str, actions: int) -> float:
     """Return the microseconds per run and round of a learner's methods, against uniform play. Best of three."""
     game = f"random-gaussian:m={actions},n={actions},seed=1"
-    simulate(Match.of(game, learner, "uniform", 5), 2, record="last")  # compile
-    match = Match.of(game, learner, "uniform", ACTIONS[actions])
+    simulate(Match.of(game, learner, "uniform", rounds=5), 2, record="last")  # compile
+    match = Match.of(game, learner, "uniform", rounds=ACTIONS[actions])
     seconds = [simulate(match, RUNS, record="last", metrics=["regret"]).seconds["row learner"] for _ in range(3)]
     return min(seconds) / (RUNS * match.rounds) * 1e6
 

@@ -58,11 +58,11 @@ def digests():
     """Return digests: of the policies and every metric of a match of each learner, of hard solves, and of payoffs."""
     by_name = {}
     for number, spec in enumerate(learners()):
-        match = Match.of(WIDE, spec, "tsallis-inf", 60, NOISE_SPECS[number % len(NOISE_SPECS)])
+        match = Match.of(WIDE, spec, "tsallis-inf", rounds=60, noise=NOISE_SPECS[number % len(NOISE_SPECS)])
         result = simulate(match, 3, metrics=["all"], record=20, keep=["policies"])
         by_name[spec] = digest(*result.kept["policies"], *result.metrics.values())
     for spec in OF_GENES:
-        match = Match.of("bilinear:n=4", spec, "gene-lr" if spec != "gene-lr" else "umda", 60)
+        match = Match.of("bilinear:n=4", spec, "gene-lr" if spec != "gene-lr" else "umda", rounds=60)
         result = simulate(match, 3, record=20, keep=["policies"])
         by_name[f"{spec} with genes"] = digest(*result.kept["policies"], *result.metrics.values())
     random = np.random.default_rng(1)

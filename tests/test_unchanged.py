@@ -107,7 +107,7 @@ def title(match) -> str:
 def of_match(match) -> dict[str, str]:
     """A digest of every metric, and of how the match ended."""
     game, row, column, rounds, noise = match
-    played = Match.of(game, row, column, rounds, noise)
+    played = Match.of(game, row, column, rounds=rounds, noise=noise)
     kept = "counts" if isinstance(played.game, Game) else "actions"  # genomes cannot be counted
     result = simulate(played, [3, 0, 11, 7], record=3, metrics=["all"], keep=[kept])
     digests = {name: digest(values) for name, values in result.metrics.items()}

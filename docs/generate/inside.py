@@ -70,7 +70,7 @@ def plot_beliefs(rounds: tuple[int, ...] = (10, 100, 1000, 3000)) -> Figure:
 
 def round_stepper() -> str:
     """Return a page with a slider over rounds: visits, means, bonus, mutant, maximin and choice of one run."""
-    match = Match.of(GAME, SPEC, SPEC, STOPS[-1])
+    match = Match.of(GAME, SPEC, SPEC, rounds=STOPS[-1])
     game = parse_matrix(GAME)
     table = Table(match, [0])
     learner: Any = table.seats[0].learner

@@ -18,9 +18,9 @@ UCB, EXP3 = parse_learner("ucb"), parse_learner("exp3")
         (lambda: Match(GAME, (UCB, EXP3), 10**5000), "^rounds is a number too long to show; accepted"),
         (
             lambda: Match("rps", (UCB, EXP3), 10),
-            r"^game is 'rps'; accepted: a Game\. For specs and files: Match\.am",
+            r"^game is 'rps'; accepted: a Game\. For specs and files: Match\.of",
         ),
-        (lambda: Match(GAME, ("ucb", EXP3), 10), r"^row is 'ucb'; accepted: a Learner\. For specs: Match\.among"),
+        (lambda: Match(GAME, ("ucb", EXP3), 10), r"^row is 'ucb'; accepted: a Learner\. For specs: Match\.of"),
         (lambda: Match(GAME, (UCB, None), 10), r"^column is None; accepted: a Learner"),
         (
             lambda: Match(GAME, (UCB,), 10),
@@ -33,7 +33,7 @@ UCB, EXP3 = parse_learner("ucb"), parse_learner("exp3")
         (lambda: Match.of(GAME, "exp3ix", "ucb"), "^unknown learner 'exp3ix': did you mean 'exp3-ix'"),
         (lambda: Match.of(GAME, "best-response", "best-response"), "each would have to see the other's policy first"),
         (
-            lambda: Match.among("jordan", ["exp3"] * 2),
+            lambda: Match.of("jordan", *["exp3"] * 2),
             r"a Learner for each seat of jordan, \(player1, player2, player3",
         ),
         (lambda: simulate("jordan", "exp3", "ucb", seeds=2), "simulate got 3 of game, player1, player2, player3;"),
@@ -50,4 +50,4 @@ def test_mistakes_are_one_line(make, words):
 
 def test_files_are_games_too(tmp_path):
     (tmp_path / "mine.csv").write_text("1,-1\n-1,2\n")
-    assert Match.of(str(tmp_path / "mine.csv"), "ucb", "exp3", 10).game.payoff.tolist() == [[1, -1], [-1, 2]]
+    assert Match.of(str(tmp_path / "mine.csv"), "ucb", "exp3", rounds=10).game.payoff.tolist() == [[1, -1], [-1, 2]]

@@ -40,7 +40,7 @@ def bits(result, runs=slice(None)):
     st.sampled_from(["gaussian", "student-t", "bernoulli"]),
 )
 def test_a_seed_is_the_same_in_any_batch_and_any_blocks(players, others, block_rounds, noise):
-    match = Match.among(GAME if len(players) == 2 else THREE, players, rounds=60, noise=noise)
+    match = Match.of(GAME if len(players) == 2 else THREE, *players, rounds=60, noise=noise)
     seeds = [seed for seed in others if seed != 7]
     seeds.insert(len(seeds) // 2, 7)
     alone = simulate(match, [7], metrics=["all"])

@@ -38,7 +38,9 @@ def test_payoffs_move_in_steps():
 def test_every_metric_uses_the_payoffs_of_the_round():
     """Compare with sums by hand, round by round, over a match that ends in the middle of a step."""
     game = parse_game(SPEC, noise="none")
-    result = simulate(Match.of(game, "ucb", "exp3", 87), 3, metrics=["all"], keep=["policies", "actions", "rewards"])
+    result = simulate(
+        Match.of(game, "ucb", "exp3", rounds=87), 3, metrics=["all"], keep=["policies", "actions", "rewards"]
+    )
     assert not {"kl", "tv"} & result.metrics.keys()  # which need a single equilibrium
     (x, y), (a, b) = result.kept["policies"], result.kept["actions"]
     regret, pseudo, hindsight, earned = np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros(3)
@@ -59,7 +61,7 @@ def test_every_metric_uses_the_payoffs_of_the_round():
 
 
 def test_blocks_of_any_length_give_the_same_runs():
-    match = Match.of(SPEC, "coebl:c=2", "ucb", 80)
+    match = Match.of(SPEC, "coebl:c=2", "ucb", rounds=80)
     whole, cut = (simulate(match, 2, block_rounds=rounds, metrics=["all"]) for rounds in (1000, 7))
     for name, values in whole.metrics.items():
         np.testing.assert_array_equal(cut.metrics[name], values, err_msg=name)

@@ -133,11 +133,11 @@ def test_a_function_may_return_a_matrix(here, coebl):
 
 @pytest.mark.parametrize("given", [[[1, -1], [-1, 2]], ((1, -1), (-1, 2)), np.array([[1, -1], [-1, 2]])])
 def test_a_matrix_is_accepted_as_a_game(given):
-    game = Match.of(given, "ucb", "exp3", 10, noise="none").game
+    game = Match.of(given, "ucb", "exp3", rounds=10, noise="none").game
     assert (game, game.spec) == (Game([[1, -1], [-1, 2]], noise="none"), None)
     assert str(simulate(given, "exp3", "exp3", rounds=5, seeds=2).match) == "game, exp3 v exp3, 5 rounds"
     frame = pytest.importorskip("pandas").DataFrame(given, index=["up", "down"], columns=["left", "right"])
-    assert Match.of(frame, "ucb", "exp3", 10).game.labels == (("up", "down"), ("left", "right"))
+    assert Match.of(frame, "ucb", "exp3", rounds=10).game.labels == (("up", "down"), ("left", "right"))
 
 
 def test_specs_and_files_are_solved(here):

@@ -89,7 +89,7 @@ def is_near(share, chance, number):
 
 
 def policies_of(spec, game, seeds, backend=CPU):
-    return backend.to_host(Table(Match.of(game, spec, "uniform", 12), seeds, backend).play(1, 12).policies[0])
+    return backend.to_host(Table(Match.of(game, spec, "uniform", rounds=12), seeds, backend).play(1, 12).policies[0])
 
 
 @pytest.mark.parametrize("spec", COMPOSITIONS)

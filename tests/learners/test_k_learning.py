@@ -105,6 +105,6 @@ def test_payoffs_far_from_the_prior_are_rejected_in_one_line():
         def deviation(self, payoff_range):
             return 1.0
 
-    match = Match.of("rps", "k-learning", "exp3", 30, noise=Understated(sigma=1e100))
+    match = Match.of("rps", "k-learning", "exp3", rounds=30, noise=Understated(sigma=1e100))
     with pytest.raises(SolveError, match=r"^k-learning: a payoff has a mean of .* times the noise"):
         simulate(match, 4)

@@ -39,7 +39,7 @@ def test_first_holds_on_matrices_of_ucb(monkeypatch):
     """Most of b is zero there, up to rounding; a rounded zero over a small entry must not hide what ties with it."""
     batches = []
     on_every_solve(monkeypatch, lambda payoffs, solution: batches.append(payoffs.copy()))
-    simulate(Match.of("bigger-number:4", "ucb", "ucb", 75), 20, record="last", metrics=["regret"])
+    simulate(Match.of("bigger-number:4", "ucb", "ucb", rounds=75), 20, record="last", metrics=["regret"])
     weight = np.sqrt(np.arange(16) / 16)
     for batch in batches[-60::13]:
         strategies = maximin(batch).strategy
@@ -60,7 +60,7 @@ def test_a_warm_start_keeps_the_rule_on_matrices_of_ucb(monkeypatch, game):
         solves.append(len(payoffs))
 
     on_every_solve(monkeypatch, compare)
-    simulate(Match.of(game, "ucb", "ucb", 400), 20, record="last", metrics=["regret"])
+    simulate(Match.of(game, "ucb", "ucb", rounds=400), 20, record="last", metrics=["regret"])
     assert sum(solves) == 2 * 400 * 20
 
 

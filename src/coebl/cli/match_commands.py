@@ -89,7 +89,7 @@ def match_command(
             f"{'learner is' if len(chosen) == 1 else 'learners are'} given; accepted: one for each seat. Use "
             f"--players {','.join(['SPEC'] * len(loaded.seats))}."
         )
-    match = engine.Match.among(loaded, chosen, rounds)
+    match = engine.Match.of(loaded, *chosen, rounds=rounds)
     if match.row.kind() == "search":
         search_only = f"--row is {match.row}, which is a search; accepted: a learner."
         raise InputError(f"{search_only} To measure it: coebl runtime {match.row}.")
@@ -324,7 +324,7 @@ def runtime_command(
         raise InputError(f"--budget is {budget:g}; accepted: an integer, such as 100000 or 1e7.")
     _check_rounds("--budget", int(budget))
     loaded = games.parse_game(game, noise)
-    match = engine.Match.among(loaded, [algorithm] * len(loaded.seats), int(budget))
+    match = engine.Match.of(loaded, *[algorithm] * len(loaded.seats), rounds=int(budget))
     numbers = _seeds(first_seed, seeds)
     default = "optimum" if isinstance(match.row, search.Search) else "exploitability < 0.1"
     condition = conditions.Until.parse(default if until is None else until)

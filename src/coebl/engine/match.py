@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -115,7 +114,7 @@ class Match:
 
     def __post_init__(self) -> None:
         if not isinstance(self.game, AnyGame):
-            raise InputError(f"game is {shorten(self.game)}; accepted: a Game. For specs and files: Match.among(...).")
+            raise InputError(f"game is {shorten(self.game)}; accepted: a Game. For specs and files: Match.of(...).")
         if not isinstance(self.players, tuple) or len(self.players) != len(self.game.seats):
             raise InputError(
                 f"players is {shorten(self.players)}; accepted: a tuple with a Learner for each seat of "
@@ -123,7 +122,7 @@ class Match:
             )
         for seat, learner in zip(self.game.seats, self.players, strict=True):
             if not isinstance(learner, Learner):
-                raise InputError(f"{seat} is {shorten(learner)}; accepted: a Learner. For specs: Match.among(...).")
+                raise InputError(f"{seat} is {shorten(learner)}; accepted: a Learner. For specs: Match.of(...).")
         check_integer("rounds", self.rounds, 1, MOST_ROUNDS)
         if (largest := max(abs(end) for ends in self.game.ranges for end in ends)) > _MOST_PAYOFF:
             raise InputError(
@@ -150,39 +149,22 @@ class Match:
     def of(
         cls,
         game: GameLike | AnyGame,
-        row: str | Learner,
-        column: str | Learner,
+        *players: str | Learner,
         rounds: int = 3000,
         noise: str | Noise | None = None,
     ) -> Match:
-        """Return a match of two players from specs.
+        """Return a match from specs.
 
         Args:
-            game: a spec, a file, a `Game` or another `AnyGame`, or a matrix of payoffs to the row player.
-            row: the spec of the row player's learner, or a `Learner`.
-            column: likewise for the column player.
+            game: a spec, a file, a `Game` or another `AnyGame`, a matrix of payoffs to the row player, or a pair of
+                matrices, the payoffs of each of two players.
+            *players: a spec or a `Learner` for each seat.
             rounds: the number of rounds.
             noise: a spec or a `Noise`; by default that of the game.
 
         >>> print(Match.of("diagonal:2", "ucb", "coebl:c=2", rounds=100))
         diagonal:n=2, ucb v coebl:c=2, 100 rounds
-        """
-        return cls.among(game, (row, column), rounds, noise)
-
-    @classmethod
-    def among(
-        cls,
-        game: GameLike | AnyGame,
-        players: Sequence[str | Learner],
-        rounds: int = 3000,
-        noise: str | Noise | None = None,
-    ) -> Match:
-        """Return a match of any number of players from specs.
-
-        `players` holds a spec or a `Learner` for each seat; game, rounds and noise are as in `of`. A game may also be a
-        pair of matrices, the payoffs of each of two players.
-
-        >>> print(Match.among("jordan", ["exp3", "ucb", "hedge"], rounds=100))
+        >>> print(Match.of("jordan", "exp3", "ucb", "hedge", rounds=100))
         jordan, exp3 v ucb v hedge, 100 rounds
         """
         return cls(game_of(game, noise), tuple(map(parse_learner, players)), rounds)

@@ -322,7 +322,7 @@ def _read_arguments(
             f"simulate got {1 + len(more)} of game, {needed}; accepted: a game and a learner for each of its seats, "
             'simulate("rps", "ucb", "exp3", seeds=50), or simulate(match, 50).'
         )
-    return Match.among(game, more, 3000 if rounds is None else rounds), _check_seeds(seeds)
+    return Match.of(game, *more, rounds=3000 if rounds is None else rounds), _check_seeds(seeds)
 
 
 def _check_seeds(seeds: int | Sequence[int] | None) -> list[int]:

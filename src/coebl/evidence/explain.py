@@ -264,7 +264,7 @@ def _play_again(
             repair = f"; to play them, name it by its path: path/to/{spec}" * (spec in pair and spec != loss.first)
             return f"{spec} is not in this package, and files that results name are not run{repair}"
     row, column = (named.get(spec, spec) for spec in pair)
-    match = Match.of(loss.game, row, column, loss.rounds, loss.noise)
+    match = Match.of(loss.game, row, column, rounds=loss.rounds, noise=loss.noise)
     game = match.game
     if not has_matrix(game):
         return f"{game.name} has no payoff matrix, or more than one"

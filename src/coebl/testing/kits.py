@@ -293,7 +293,7 @@ def _points_of_metric(metric: type[Metric]) -> Points:
         match = Match.of("bigger-number:n=4,space=bits,mask=false", "uniform", "uniform", rounds=40)
     elif "welfare" in metric.needs:
         pair = [[0.5, 1.0, 0.2], [0.3, 0.8, 0.1]], [[0.1, 0.7, 2.0], [0.3, -0.8, 0.6]]
-        match = Match.of(Game(pair), "ucb", "exp3", 40)
+        match = Match.of(Game(pair), "ucb", "exp3", rounds=40)
     else:
         match = Match.of(Game([[0.5, -1.0, 0.2], [-0.3, 0.8, 0.1]]), "ucb", "exp3", rounds=40)
 
