@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coebl.engine import Player
-from coebl.engine.records import Outcome, Records, have_moved, learn_units
+from coebl.engine.records import Records, RoundOutcome, have_moved, learn_units
 from coebl.engine.units import Units
 
 PAYOFF = np.random.default_rng(3).uniform(300, 5300, (4, 5))
@@ -17,7 +17,7 @@ def records_of(rounds, noise, seed=0, payoff=PAYOFF, scale=1.0):
     random, records = np.random.default_rng(seed), Records(*payoff.shape)
     for t in range(rounds):
         i, j = int(random.integers(payoff.shape[0])), int(random.integers(payoff.shape[1]))
-        records.add(Outcome(t, i, i, j, scale * float(payoff[i, j] + noise * random.normal()), 0.5, True))
+        records.add(RoundOutcome(t, i, i, j, scale * float(payoff[i, j] + noise * random.normal()), 0.5, True))
     return records
 
 
@@ -43,7 +43,7 @@ def test_without_the_opponents_actions_its_choices_are_not_taken_for_noise():
     """Two actions of equal mean: all variance is within them, and the range stays that of the rewards."""
     records = Records(2, 1)
     for t in range(200):
-        records.add(Outcome(t, t % 2, t % 2, -1, float(t % 7), 0.5, True))
+        records.add(RoundOutcome(t, t % 2, t % 2, -1, float(t % 7), 0.5, True))
     assert learn_units(records, None, None).payoff_range == (0.0, 6.0)
 
 
@@ -55,9 +55,9 @@ def test_rewards_without_noise_have_a_tenth_of_half_the_range_as_noise():
 def test_early_estimates_are_usable():
     records = Records(2, 2)
     assert learn_units(records, None, None) == Units((-1.0, 1.0), 1.0)
-    records.add(Outcome(1, 0, 0, 0, 700.0, 0.5, True))
+    records.add(RoundOutcome(1, 0, 0, 0, 700.0, 0.5, True))
     assert learn_units(records, None, None) == Units((700.0, 700.0), 0.0)
-    records.add(Outcome(2, 1, 1, 0, 900.0, 0.5, True))
+    records.add(RoundOutcome(2, 1, 1, 0, 900.0, 0.5, True))
     assert learn_units(records, None, None) == Units((700.0, 900.0), 100.0)
 
 

@@ -19,7 +19,7 @@ from bare_seats import build_seat
 from coebl.core.errors import InputError
 from coebl.engine import Match, Player, simulate
 from coebl.engine.genome_player import GenomePlayer
-from coebl.engine.records import KEPT, Outcome
+from coebl.engine.records import KEPT, RoundOutcome
 from coebl.games import Game
 from coebl.learners import Seen
 from player_files import altered, play, reshape
@@ -430,7 +430,7 @@ def test_save_and_load_take_the_same_time_after_a_million_rounds(tmp_path):
     player = Player("ots-rm", actions=6, opponent_actions=8, seed=3)
     random = np.random.default_rng(1)
     for t in range(KEPT + 1):
-        player._records.add(Outcome(t, 0, t % 6, t % 8, random.normal(), 1 / random.uniform(1, 9), True))
+        player._records.add(RoundOutcome(t, 0, t % 6, t % 8, random.normal(), 1 / random.uniform(1, 9), True))
     player._round, player._records.outcomes = 10**6 + 1, 10**6
     seconds = []
     for _ in range(5):

@@ -7,7 +7,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Player
-from coebl.engine.records import KEPT, Outcome, Records
+from coebl.engine.records import KEPT, Records, RoundOutcome
 from coebl.games import Game
 
 PAYOFF = np.array([[300.0, 4000.0, 1200.0], [2500.0, 800.0, 3100.0]])  # euros, mixed equilibrium
@@ -15,7 +15,7 @@ RANGE = (0.0, 5000.0)
 
 
 def outcome(action, opponent, reward, round=1):
-    return Outcome(round, action, action, opponent, reward, 0.5, True)
+    return RoundOutcome(round, action, action, opponent, reward, 0.5, True)
 
 
 def recorded(seed, rounds, deviation=500.0):

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal, get_args, overload
 import numpy as np
 
 from coebl.backend.streams import AHEAD, BatchRandom, Fill, Stream, generator
-from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 from coebl.games.spaces import Space
 from coebl.kernels import elementary
@@ -125,6 +125,7 @@ class Backend:
     block_seconds: ClassVar[float] = 1.0  # that the rounds of these policies should take at most
     seeds_per_cell: ClassVar[int] = 50  # of a study, by default
     workers: ClassVar[int | None] = None  # processes that run a study by default; None: one per core
+    unsolved: Any = None  # (runs,), true for the marked runs, after `defer_failures` on a GPU
 
     @classmethod
     def reason_not_to_run(cls, game: object = None, search: object = None, keep: Collection[str] = ()) -> str:
@@ -159,18 +160,10 @@ class Backend:
         return Maximin(shape, ties=ties, many_ties=many_ties, remember=remember)
 
     def defer_failures(self, runs: int) -> None:
-        """Let new solvers mark the runs of matrices without an answer, instead of waiting for each answer.
+        """Let new solvers mark runs in `unsolved` if a matrix has no answer, instead of waiting for each answer.
 
-        Waiting slows a GPU down. The rest of a marked run is void: see `unsolved`.
+        Waiting slows a GPU down. The rest of a marked run is void, and it has to be played again.
         """
-
-    def unsolved(self) -> Ints:
-        """Return the indices of the runs marked so far, which have to be played again."""
-        return np.arange(0)
-
-    def excuse(self, good: Booleans) -> Booleans:
-        """Return `good`, (rounds, runs), set to true for every marked run."""
-        return good
 
     def einsum(self, subscripts: str, *operands: Any) -> Any:
         """Return `numpy.einsum`, with sums whose order does not depend on the batch."""

@@ -19,7 +19,6 @@ import numpy as np
 
 from coebl.backend import Backend, Device, Shape, Solver, Ties, is_out_of_memory
 from coebl.backend.streams import check_spread, seed_sequence
-from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.core.text import one_line
@@ -56,7 +55,6 @@ class CudaBackend(Backend):
 
     def __init__(self) -> None:
         self.arrays = _usable_cupy()
-        self._unsolved: Any = None  # (runs,), true for the runs of matrices without an answer
 
     @property
     def versions(self) -> dict[str, str]:
@@ -105,16 +103,10 @@ class CudaBackend(Backend):
     ) -> Solver:
         from coebl.solver.cuda import CudaMaximin
 
-        return CudaMaximin(shape, ties=ties, many_ties=many_ties, unsolved=self._unsolved, number=number)
+        return CudaMaximin(shape, ties=ties, many_ties=many_ties, unsolved=self.unsolved, number=number)
 
     def defer_failures(self, runs: int) -> None:
-        self._unsolved = self.arrays.zeros(runs, bool)
-
-    def unsolved(self) -> Ints:
-        return np.arange(0) if self._unsolved is None else np.flatnonzero(self.to_host(self._unsolved))
-
-    def excuse(self, good: Booleans) -> Booleans:
-        return good if self._unsolved is None else good | self._unsolved
+        self.unsolved = self.arrays.zeros(runs, bool)
 
     def einsum(self, subscripts: str, *operands: Any) -> Any:
         """Return `numpy.einsum` of arrays of floats, with a thread for each number of the result.

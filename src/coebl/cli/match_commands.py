@@ -187,8 +187,8 @@ def _save_rounds(result: engine.Result, path: Path) -> None:
         "seed": np.repeat(result.seeds, rounds),
         "round": np.tile(np.arange(1, rounds + 1), runs),
     }
-    for name in ("action", "reward"):
-        for seat, array in zip(result.match.game.seats, result.kept[f"{name}s"], strict=True):
+    for name, kept in (("action", result.kept["actions"]), ("reward", result.kept["rewards"])):
+        for seat, array in zip(result.match.game.seats, kept, strict=True):
             column = array.swapaxes(0, 1).reshape((rounds * runs, *array.shape[2:]))
             columns[f"{seat}_{name}"] = column if column.ndim == 1 else ["".join(map(str, bits)) for bits in column]
     frame, buffer = pl.DataFrame(columns), BytesIO()

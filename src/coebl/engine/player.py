@@ -16,7 +16,7 @@ from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.core.frames import pl
 from coebl.engine.player_file import Contestant, Saved
-from coebl.engine.records import UNKNOWN, Interval, Labels, Outcome, Records, Ticket, have_moved, learn_units
+from coebl.engine.records import UNKNOWN, Interval, Labels, Records, RoundOutcome, Ticket, have_moved, learn_units
 from coebl.engine.state import StateError
 from coebl.engine.units import Units, check_noise, check_reward, check_scale
 from coebl.games import Indices
@@ -215,7 +215,7 @@ class Player(Contestant):
             self._close(ticket)
             self._policy = None  # it is computed again after learning
             advised = int(ticket) if asked else UNKNOWN
-            self._records.add(Outcome(ticket.round, advised, played, other, reward, probability, teaches))
+            self._records.add(RoundOutcome(ticket.round, advised, played, other, reward, probability, teaches))
             units = learn_units(self._records, self.payoff_range, self.noise)
             if have_moved(units, self._units):
                 self._units = units
@@ -389,7 +389,7 @@ class Player(Contestant):
         """
         with self._lock:
             recent = self._records.recent()
-            return self.labels.frame({name: recent[name].copy() for name in Outcome._fields})
+            return self.labels.frame({name: recent[name].copy() for name in RoundOutcome._fields})
 
     def opponent(self) -> pl.DataFrame:
         """Return the visits of each action of the opponent, and its share of all and of the 100 most recent outcomes.
@@ -488,7 +488,7 @@ class Player(Contestant):
             for ticket in self._open.values():
                 action = int(ticket)
                 self._teach(action, 0, middle, ticket.probability)
-                self._records.add(Outcome(ticket.round, action, action, 0, middle, ticket.probability, True))
+                self._records.add(RoundOutcome(ticket.round, action, action, 0, middle, ticket.probability, True))
             self._teach(self.actions - 1, (self.opponent_actions or 1) - 1, middle, 1.0)  # the last action of each
             learn_units(self._records, self.payoff_range, self.noise)
             self._policy = None

@@ -26,7 +26,7 @@ _NOISE_MOVED = 1.25  # likewise, the factor by which the noise has to change
 _TOTALS = ("outcomes", "mean_reward", "least", "largest", "_around", "_within", "_freedom")  # over all outcomes
 
 
-class Outcome(NamedTuple):
+class RoundOutcome(NamedTuple):
     """The outcome of a round."""
 
     round: int
@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
     learned: bool  # False if the learner could not learn from it
 
 
-_OUTCOME = np.dtype(list(zip(Outcome._fields, ("i8", "i4", "i4", "i4", "f8", "f8", "?"), strict=True)))
+_OUTCOME = np.dtype(list(zip(RoundOutcome._fields, ("i8", "i4", "i4", "i4", "f8", "f8", "?"), strict=True)))
 
 
 class Interval(NamedTuple):
@@ -68,7 +68,7 @@ class Records:
         self._within = 0.0  # the same from the mean of the pair
         self._freedom = 0  # visits to pairs that had been visited before
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: RoundOutcome) -> None:
         """Record an outcome. Without the opponent's action, it does not count for any pair of actions."""
         if self.outcomes == len(self._recent) < KEPT:
             self._recent = np.resize(self._recent, 2 * len(self._recent))
@@ -149,7 +149,7 @@ class Records:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from the arrays of equal records; raise an error if they do not fit."""
-        history = arrays["history"][list(Outcome._fields)].astype(_OUTCOME)
+        history = arrays["history"][list(RoundOutcome._fields)].astype(_OUTCOME)
         outcomes = int(arrays["totals"][0])
         if len(history) != min(outcomes, KEPT):
             raise ValueError("the length of its history does not fit its number of outcomes")

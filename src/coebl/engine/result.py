@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -21,7 +21,7 @@ from coebl.engine.table import Table
 from coebl.engine.until import Hit, HittingTime, Until
 from coebl.games.equilibria import Distance
 from coebl.games.game import TableGame
-from coebl.metrics import Block, Metric
+from coebl.metrics import Block, Metric, parse_metrics
 
 if TYPE_CHECKING:
     import pandas
@@ -45,7 +45,7 @@ class Result:
     rounds: Ints  # (recorded,), increasing
     metrics: dict[str, Floats]  # name to (recorded, runs)
     policies: list[Floats]  # of the last round of each run, per seat: (runs, actions)
-    kept: dict[str, Any]  # by name in keep=: counts (runs, m, n); else per seat, see `simulate`
+    kept: dict[Keep, Any]  # by name in keep=: counts (runs, m, n); else per seat, see `simulate`
     seconds: dict[str, float]  # time per phase
     classes: dict[str, type[Metric]]  # by name of the metric
     device: Device = "cpu"  # the device of the computation
@@ -175,39 +175,17 @@ class Result:
         return Replay(policy_paths(self, seed, frames_for(self.match.game)))
 
 
-def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
-    """Return a copy in which the runs with these indices are those of another result."""
-    if len(runs) == len(result.seeds):
-        return replace(part, replayed=len(runs))
-
-    def merge(whole: Any, replaced: Any, axis: int) -> Any:
-        if isinstance(whole, list):
-            return [merge(*pair, axis) for pair in zip(whole, replaced, strict=True)]
-        merged = whole.copy()
-        merged[(slice(None),) * axis + (runs,)] = replaced
-        return merged
-
-    return replace(
-        result,
-        replayed=len(runs),
-        metrics={name: merge(whole, part.metrics[name], 1) for name, whole in result.metrics.items()},
-        policies=merge(result.policies, part.policies, 0),
-        kept={name: merge(whole, part.kept[name], int(name != "counts")) for name, whole in result.kept.items()},
-        seconds={phase: seconds + part.seconds[phase] for phase, seconds in result.seconds.items()},
-    )
-
-
 class Recorder:
     """The metrics of a batch of runs, computed block by block and collected at the recorded rounds."""
 
     def __init__(
-        self, match: Match, metrics: Sequence[type[Metric]], runs: int, rounds: Ints, keep: Collection[Keep] = ()
+        self, match: Match, metrics: Sequence[type[Metric]], rounds: Ints, keep: Collection[Keep], runs: int
     ) -> None:
         self._match, self._rounds = match, rounds
-        self._metrics = [metric(match.game, runs) for metric in metrics]
+        self._metrics = parse_metrics(metrics, match.game, runs)
         self._classes = {metric.name: metric for metric in metrics}
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
-        self._kept: dict[str, list[Any]] = {name: [] for name in keep if name != "counts"}  # by block, then by seat
+        self._kept: dict[Keep, list[Any]] = {name: [] for name in keep if name != "counts"}  # by block, then by seat
         self._counts: Any = 0 if "counts" in keep else None  # (runs, m, n)
         self._policies: list[Floats] = []  # at the end, per seat: (runs, width)
 
@@ -238,7 +216,7 @@ class Recorder:
 
     def result(self, seeds: Sequence[int], seconds: dict[str, float], backend: Backend = CPU) -> Result:
         """Return the result, with the seconds per phase."""
-        kept: dict[str, Any] = {
+        kept: dict[Keep, Any] = {
             name: [_stacked(seat) if name == "beliefs" else np.concatenate(seat) for seat in zip(*parts, strict=True)]
             for name, parts in self._kept.items()
         }
@@ -267,8 +245,8 @@ class Ends(Recorder):
     Without a condition, or if it is not met, a run ends after the last round. So it does not depend on its batch.
     """
 
-    def __init__(self, match: Match, metrics: Sequence[type[Metric]], runs: int, until: Until | None) -> None:
-        super().__init__(match, metrics, runs, np.array([match.rounds]))
+    def __init__(self, match: Match, metrics: Sequence[type[Metric]], until: Until | None, runs: int) -> None:
+        super().__init__(match, metrics, np.array([match.rounds]), (), runs)
         self._condition = None if until is None else until.condition(match.game, runs)  # by block: (rounds, runs)
         self._values = {metric.name: np.full(runs, np.nan) for metric in metrics}
         self._times = np.full(runs, np.nan)

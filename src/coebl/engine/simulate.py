@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
@@ -18,13 +19,14 @@ from coebl.backend.streams import NATURE
 from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.match import Match, game_of
-from coebl.engine.result import Ends, Keep, Recorder, Result, check_keep, replace_runs
+from coebl.engine.result import Ends, Keep, Recorder, Result, check_keep
 from coebl.engine.table import Table, blame, deal, seat_at
 from coebl.engine.until import Until
 from coebl.games import AnyGame, Noise
 from coebl.games.registry import GameLike
 from coebl.learners import Learner
-from coebl.metrics import Block, Metric, all_metrics, parse_metrics
+from coebl.metrics import Block, Metric, all_metrics
+from coebl.metrics.registry import metric_classes
 from coebl.search import Pairs, Search
 
 Record = Literal["all", "log", "last"] | int  # the recorded rounds; an int k: every k-th
@@ -94,29 +96,26 @@ def simulate(
     backend = backend_for(device)
     if metrics is None:
         metrics = ("exploitability",) if search else default_metrics(match.game)
-    kinds = [type(metric) for metric in parse_metrics(metrics, match.game, len(seed_list))]
+    kinds = metric_classes(metrics, match.game)
     condition = until if until is None or isinstance(until, Until) else Until.parse(until)
     record = _check_record(record, match, condition, keep)
     check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(kinds), keep)
-    recorded = recorded_rounds(record, match.rounds)
     if search:
         return _Search(match, search, seed_list, kinds).play(condition, progress)
     if block_rounds is None:
         block_rounds = _fitting_rounds(match, len(seed_list), backend)
     block_rounds = check_integer("block_rounds", block_rounds, 1)
-
-    def recorder(runs: int) -> Recorder:  # no reference to it here: its arrays are freed if memory runs out
-        if condition is not None:
-            return Ends(match, kinds, runs, condition)
-        return Recorder(match, kinds, runs, recorded, keep)
-
+    recorder: Callable[[int], Recorder] = partial(Recorder, match, kinds, recorded_rounds(record, match.rounds), keep)
+    if condition is not None:
+        recorder = partial(Ends, match, kinds, condition)
     with backend.computing(), _report_memory(match, seed_list, backend):
         backend.defer_failures(len(seed_list))
-        result, unsolved = _play(Table(match, seed_list, backend), recorder(len(seed_list)), block_rounds, progress)
+        # No reference to recorders and tables here: their arrays are freed if memory runs out.
+        result, unsolved = _play(recorder(len(seed_list)), Table(match, seed_list, backend), block_rounds, progress)
         if len(unsolved):
             some = [seed_list[run] for run in unsolved]
-            replayed, _ = _play(Table(match, some, backend_for(device)), recorder(len(some)), block_rounds)
-            result = replace_runs(result, unsolved, replayed)
+            replayed, _ = _play(recorder(len(some)), Table(match, some, backend_for(device)), block_rounds)
+            result = _replace_runs(result, unsolved, replayed)
     return result
 
 
@@ -158,18 +157,19 @@ def _fitting_rounds(match: Match, runs: int, backend: Backend) -> int:
 
 
 def _play(
-    table: Table, recorder: Recorder, block_rounds: int, progress: Callable[[int], None] | None = None
+    recorder: Recorder, table: Table, block_rounds: int, progress: Callable[[int], None] | None = None
 ) -> tuple[Result, Ints]:
     """Return the result of a table, and the runs to be replayed: all of them, if they become too many."""
     rounds, runs = table.match.rounds, len(table.seeds)
-    first, seconds = 1, 0.0  # of the metrics
+    first, seconds, unsolved = 1, 0.0, np.arange(0)  # the seconds are those of the metrics
     while first <= rounds:
         length = min(block_rounds, rounds + 1 - first, table.steady(first), recorder.block_end(first) + 1 - first)
         block, started = table.play(first, length), time.perf_counter()
         recorder.take(block, table)
         seconds += time.perf_counter() - started
         del block  # its memory is free for the next one
-        unsolved = table.backend.unsolved()
+        if table.backend.unsolved is not None:
+            unsolved = np.flatnonzero(table.backend.to_host(table.backend.unsolved))
         if len(unsolved) > _MOST_REPLAYED * runs:
             unsolved = np.arange(runs)
             break
@@ -179,6 +179,28 @@ def _play(
         if recorder.done:
             break
     return recorder.result(table.seeds, table.seconds | {"metrics": seconds}, table.backend), unsolved
+
+
+def _replace_runs(result: Result, runs: Ints, part: Result) -> Result:
+    """Return a copy in which the runs with these indices are those of another result."""
+    if len(runs) == len(result.seeds):
+        return replace(part, replayed=len(runs))
+
+    def merge(whole: Any, replaced: Any, axis: int) -> Any:
+        if isinstance(whole, list):
+            return [merge(*pair, axis) for pair in zip(whole, replaced, strict=True)]
+        merged = whole.copy()
+        merged[(slice(None),) * axis + (runs,)] = replaced
+        return merged
+
+    return replace(
+        result,
+        replayed=len(runs),
+        metrics={name: merge(whole, part.metrics[name], 1) for name, whole in result.metrics.items()},
+        policies=merge(result.policies, part.policies, 0),
+        kept={name: merge(whole, part.kept[name], int(name != "counts")) for name, whole in result.kept.items()},
+        seconds={phase: seconds + part.seconds[phase] for phase, seconds in result.seconds.items()},
+    )
 
 
 @contextmanager
@@ -226,7 +248,7 @@ class _Search:
     def play(self, until: Until | None, progress: Callable[[int], None] | None) -> Result:
         """Search until every run has ended; a query is a round."""
         started, match, seeds = time.perf_counter(), self.match, self.seeds
-        ends = Ends(match, self.metrics, len(seeds), until)
+        ends = Ends(match, self.metrics, until, len(seeds))
         done, reported = 0, 0
         while self.seeds and (queries := self.step(done)):
             done += queries

@@ -47,6 +47,15 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
     >>> [metric.name for metric in parse_metrics(["regret", "tv"], Game([[3, 0], [1, 2]]), runs=50)]
     ['regret', 'tv']
     """
+    made = [metric(game, runs) for metric in metric_classes(names, game)]
+    for metric in made:
+        if not hasattr(metric, "runs"):
+            raise InputError(f"{metric.name}: begin its __init__ with super().__init__(game, runs).")
+    return made
+
+
+def metric_classes(names: Sequence[str | type[Metric]], game: AnyGame) -> list[type[Metric]]:
+    """Return the classes of the metrics that `parse_metrics` makes."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"metrics is {shorten(names)}; accepted: a list of names, such as ['regret', 'tv'].")
     chosen: dict[type[Metric], None] = {}  # a set that keeps its order
@@ -64,11 +73,7 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
     for name, count in Counter(metric.name for metric in chosen).items():
         if count > 1:
             raise InputError(f"two metrics are called {name!r}; accepted: distinct names. Rename one of them.")
-    made = [metric(game, runs) for metric in chosen]
-    for metric in made:
-        if not hasattr(metric, "runs"):
-            raise InputError(f"{metric.name}: begin its __init__ with super().__init__(game, runs).")
-    return made
+    return list(chosen)
 
 
 def metric_class(name: str) -> type[Metric]:

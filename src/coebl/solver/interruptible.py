@@ -22,7 +22,7 @@ from coebl.kernels import lockstep, simplex, workspace
 
 Answers = tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]  # row, column, value, gap, pivots
 Precision = Literal["float32", "float64"]  # of the tableau
-Result = TypeVar("Result")
+_Returned = TypeVar("_Returned")
 
 _LONG = 1e10  # runs * m * n * (m + n) of a solve that takes a few tenths of a second
 _CHUNK = 16_384  # the number of small games that take as long; a multiple of the lanes
@@ -75,7 +75,7 @@ def compile_kernel(precision: Precision | None) -> None:
     in_second_thread(solve)
 
 
-def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None = None) -> Result:
+def in_second_thread(call: Callable[[], _Returned], stop: Callable[[], None] | None = None) -> _Returned:
     """Run a long call in a second thread, so that Ctrl-C ends the wait. Outside the main thread, call it directly.
 
     After an interrupt, `stop` is called, and the thread is given time to end. Without `stop`, the thread is abandoned:
@@ -83,7 +83,7 @@ def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None
     """
     if threading.current_thread() is not threading.main_thread():
         return call()
-    result: Future[Result] = Future()
+    result: Future[_Returned] = Future()
 
     def work() -> None:
         try:

@@ -32,7 +32,7 @@ from coebl.engine.match import MatchKey
 from coebl.engine.policy_paths import frames_for, policy_paths
 from coebl.engine.result import Keep
 from coebl.games import GAMES, NOISES, is_zero_sum, parse_game
-from coebl.games.game import NamedGame
+from coebl.games.game import SEATS, NamedGame
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric
 from coebl.naming import REGISTRIES, LearnerWords, MetricWords, describe_learner, describe_metric
@@ -43,7 +43,6 @@ EARLIER: Literal[3] = 3  # still read; it has row, column and horizon in place o
 _RUNS = 3  # part of every digest; it changes if the same seed no longer leads to the same run
 _MOST_BYTES = 1 << 26  # far more than a million seeds need
 
-SEATS = ("row", "column")  # the keys of the files of the first two players
 ObjectKey = tuple[str, str]  # the kind of an object, as its registry has it, and the spec that represents it
 
 
