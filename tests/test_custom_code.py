@@ -7,7 +7,8 @@ from coebl import Game
 OWN = r"""import json, sys
 import numpy as np
 from coebl import Game, Learner
-from coebl.metrics import Metric
+from coebl.games import Noise
+from coebl.metrics import Metric, Total
 
 class Even(Learner):
     def start(self, seat):
@@ -41,6 +42,22 @@ class FailsElsewhere(Even):
     def policy(self, t):
         return json.loads("no")
 
+class Peeks(Even):
+    def observe(self, t, seen):
+        seen.opponent
+
+class Silent(Noise):
+    pass
+
+class Row(Total):
+    name = "row"
+    def terms(self, block):
+        return block.reward[0]
+
+class Nothing(Row):
+    name = "nothing"
+    terms = Total.terms
+
 class Ends(Metric):
     name = "ends"
     definition = "nothing"
@@ -59,16 +76,20 @@ MATCH = ["match", "--game", "rps", "--column", "uniform", "--rounds", "5", "--se
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([*MATCH, "own.py:WithoutStart"], "line 10: AttributeError: 'WithoutStart' object has no attribute 'mixture'"),
+        ([*MATCH, "own.py:WithoutStart"], "line 11: AttributeError: 'WithoutStart' object has no attribute 'mixture'"),
         ([*MATCH, "own.py:WithoutPolicy"], "coebl: own.py:WithoutPolicy has no policy(t); write one that returns"),
-        ([*MATCH, "own.py:StartFails"], "own.py, line 20: KeyError: 'no' (own.py:StartFails in the row seat, before"),
-        ([*MATCH, "own.py:EndsAtItsStart"], "own.py, line 24: SystemExit: 0 (own.py:EndsAtItsStart in the row seat, "),
-        ([*MATCH, "own.py:EndsInARound"], "own.py, line 28: SystemExit: 0 (own.py:EndsInARound in the row seat, round"),
-        ([*MATCH, "own.py:Raw"], r"own.py, line 32: ValueError: a\nb\x1b[2J (own.py:Raw in the row seat, round 1)"),
-        ([*MATCH, "own.py:FailsElsewhere"], "own.py, line 36: JSONDecodeError: Expecting value"),
-        ([*MATCH, "uniform", "--metric", "own.py:Ends"], "own.py, line 42: SystemExit: 0; fix the file."),
-        (["solve", "own.py:ends"], "own.py, line 45: SystemExit: 0; fix the file."),
-        (["solve", "own.py:fails"], "own.py, line 48: IndexError: list index out of range; fix the file."),
+        ([*MATCH, "own.py:StartFails"], "own.py, line 21: KeyError: 'no' (own.py:StartFails in the row seat, before"),
+        ([*MATCH, "own.py:EndsAtItsStart"], "own.py, line 25: SystemExit: 0 (own.py:EndsAtItsStart in the row seat, "),
+        ([*MATCH, "own.py:EndsInARound"], "own.py, line 29: SystemExit: 0 (own.py:EndsInARound in the row seat, round"),
+        ([*MATCH, "own.py:Raw"], r"own.py, line 33: ValueError: a\nb\x1b[2J (own.py:Raw in the row seat, round 1)"),
+        ([*MATCH, "own.py:FailsElsewhere"], "own.py, line 37: JSONDecodeError: Expecting value"),
+        ([*MATCH, "own.py:Peeks"], 'coebl: own.py:Peeks: seen.opponent is used but not declared; write sees = {"oppo'),
+        ([*MATCH, "uniform", "--noise", "own.py:Silent"], "coebl: own.py:Silent has no draw(self, random, size); wr"),
+        ([*MATCH, "uniform", "--metric", "own.py:Row"], "coebl: own.py:Row: terms has shape (2,); accepted: an arr"),
+        ([*MATCH, "uniform", "--metric", "own.py:Nothing"], "coebl: own.py:Nothing has no terms(self, block); write"),
+        ([*MATCH, "uniform", "--metric", "own.py:Ends"], "own.py, line 59: SystemExit: 0; fix the file."),
+        (["solve", "own.py:ends"], "own.py, line 62: SystemExit: 0; fix the file."),
+        (["solve", "own.py:fails"], "own.py, line 65: IndexError: list index out of range; fix the file."),
     ],
 )
 def test_a_fault_in_a_file_is_one_line_and_no_success(tmp_path, coebl, words, message):

@@ -169,7 +169,7 @@ def test_a_custom_class_passes():
         (
             faulty("square only", policy=returns_numpys("opponent_actions")),
             "plays square, wide, tall",
-            "accepted: (runs, actions) = ",
+            "accepted: an array of shape (runs, actions) = ",
         ),
         (SeesTooMuch, "plays square, wide, tall", 'write sees = {"opponent"}'),
         (MakesItsOwnArrays, "takes its arrays from the seat", "make it with seat.zeros"),
@@ -455,10 +455,12 @@ def test_a_draw_that_is_not_finite_is_named_and_only_once(number):
 
 
 def test_a_policy_and_a_metric_of_none_are_named():
-    with pytest.raises(CoeblError, match=r"seat returned None in round 1; accepted: \(runs, actions\) = \(2, 3\)"):
+    with pytest.raises(CoeblError, match=r"None in round 1; accepted: an array of shape \(runs, actions\) = \(2, 3\)"):
         simulate("rps", faulty("mute", policy=lambda self, t: None)(), "ucb", rounds=3, seeds=2)
     metric = faulty("mute", Metric, __call__=lambda self, block: None)
-    with pytest.raises(CoeblError, match=r"the metric mute returned None; accepted: \(rounds, runs\) = \(3, 2\)"):
+    with pytest.raises(
+        CoeblError, match=r"mute returned None; accepted: an array of shape \(rounds, runs\) = \(3, 2\)"
+    ):
         simulate("rps", "ucb", "ucb", rounds=3, seeds=2, metrics=[metric])
 
 

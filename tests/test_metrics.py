@@ -510,5 +510,6 @@ def test_blocks_out_of_order_or_of_another_batch_are_rejected():
 
 def test_terms_of_another_shape_are_rejected():
     metric = type("Odd", (Total,), {"name": "odd", "terms": lambda self, block: block.reward.sum(axis=0)})
-    with pytest.raises(InputError, match=r"^odd: terms has shape \(2,\); accepted: \(rounds, runs\) = \(3, 2\)\.$"):
+    shapes = r"\(2,\); accepted: an array of shape \(rounds, runs\) = \(3, 2\)"
+    with pytest.raises(InputError, match=rf"^odd: terms has shape {shapes}\.$"):
         simulate("rps", "ucb", "exp3", rounds=3, seeds=2, metrics=[metric])

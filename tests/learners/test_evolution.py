@@ -346,20 +346,24 @@ STANDARD = "def deviation(self, seat, count): return 1 + count\n    def standard
         (
             "Mutation",
             "pass",
-            r"^Mine has no deviation\(self, seat, count\); write one that returns an array of the shape ",
+            r"^mine\.py:Mine has no deviation\(self, seat, count\); write one that returns an array of the shape ",
         ),
         ("Mutation", "width: float = 1.0", r"the class has fields .* dataclass; write @dataclass\(frozen=True\) above"),
         (
             "Mutation",
             STANDARD.format("seat.random.uniform(number, seat.opponent_actions)"),
-            r"^Mine\.standard\(seat, 1\) has the shape \(2, 1, 3\); accepted: \(2, 1, 3, 3\), that is \(runs,",
+            r"^mine\.py:Mine\.standard\(seat, 1\) has the shape \(2, 1, 3\); accepted: \(2, 1, 3, 3\), that is \(runs,",
         ),
         (
             "Mutation",
             STANDARD.format("1.0"),
-            r"^Mine\.standard\(seat, 1\) has the shape \(\); accepted: \(2, 1, 3, 3\)",
+            r"^mine\.py:Mine\.standard\(seat, 1\) has the shape \(\); accepted: \(2, 1, 3, 3\)",
         ),
-        ("Selection", "pass", r"^Mine has no __call__\(self, generation\); write one that returns indices of shape"),
+        (
+            "Selection",
+            "pass",
+            r"^mine\.py:Mine has no __call__\(self, generation\); write one that returns indices of shape",
+        ),
         (
             "Selection",
             "def __call__(self, generation): return generation.fitness('means').argmax(axis=-1)",

@@ -48,15 +48,6 @@ class UserCodeError(CoeblError):
     """Custom code raised an error; the message names its file and line."""
 
 
-def undefined(instance: object, method: str, returns: str) -> InputError:
-    """Return the error of a method that every subclass has to define, to be raised by the base class.
-
-    >>> undefined(3, "half(self)", "a number")
-    InputError('int has no half(self); write one that returns a number.')
-    """
-    return InputError(f"{type(instance).__name__} has no {method}; write one that returns {returns}.")
-
-
 def where(error: BaseException) -> str:
     """Return the last line of custom code that an error passed through: "mine.py, line 3", or ""."""
     frames = traceback.extract_tb(error.__traceback__)

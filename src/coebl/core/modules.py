@@ -91,6 +91,25 @@ def load_file(path: str) -> ModuleType:
     return module
 
 
+def name_of(kind: type) -> str:
+    """Return the name of a class in messages: mine.py:Mine if it was loaded from a user's file.
+
+    >>> name_of(Lazy)
+    'Lazy'
+    """
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None) if is_users(kind) else None
+    return f"{Path(file).name}:{kind.__name__}" if file else vars(kind).get("name") or kind.__name__
+
+
+def undefined(instance: object, method: str, returns: str) -> InputError:
+    """Return the error of a method that every subclass has to define, to be raised by the base class.
+
+    >>> undefined(3, "half(self)", "a number")
+    InputError('int has no half(self); write one that returns a number.')
+    """
+    return InputError(f"{name_of(type(instance))} has no {method}; write one that returns {returns}.")
+
+
 def is_users(thing: object) -> bool:
     """Return True if a class or function was loaded from a user's file."""
     return getattr(thing, "__module__", "").startswith(USERS)

@@ -82,8 +82,10 @@ def seat_at(
 
 
 def blame(error: BaseException, learner: Learner, place: str) -> NoReturn:
-    """Raise an error, with file and line if it comes from a custom learner."""
+    """Raise an error of a custom learner with its file and line, or with its name if coebl raised it there."""
     line = where(error)
+    if isinstance(error, InputError) and line and str(learner) not in str(error):
+        error.args = (f"{learner}: {error}",)
     if isinstance(error, SystemExit) and not line:  # an installed learner ends the program, maybe with code 0
         line = type(learner).__module__
     if isinstance(error, CoeblError) or is_out_of_memory(error) or not line:
@@ -163,9 +165,9 @@ class Seated:
         self.seconds += time.perf_counter() - started
         if np.shape(policy) != self.shape:
             returned = "None" if policy is None else f"a policy of shape {np.shape(policy)}"
+            accepted = f"an array of shape (runs, actions) = {self.shape}"
             raise PolicyError(
-                str(self.learner),
-                f"in the {self.name} seat returned {returned} in round {t}; accepted: (runs, actions) = {self.shape}.",
+                str(self.learner), f"in the {self.name} seat returned {returned} in round {t}; accepted: {accepted}."
             )
         self.policies[index] = policy
 

@@ -9,7 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.errors import InputError, undefined
+from coebl.core.errors import InputError
+from coebl.core.modules import undefined
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 

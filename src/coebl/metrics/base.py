@@ -14,7 +14,8 @@ import numpy as np
 
 from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
-from coebl.core.errors import InputError, undefined
+from coebl.core.errors import InputError
+from coebl.core.modules import name_of, undefined
 from coebl.games import AnyGame, is_zero_sum
 
 Need = Literal["value", "payoffs", "equilibrium", "expected", "response", "mean", "genomes", "zero-sum", "welfare"]
@@ -32,6 +33,7 @@ _NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, any
 _OF_GENOMES: frozenset[Need] = frozenset(
     {"expected", "response", "mean", "genomes"}
 )  # of metrics that can read genomes
+_ARRAY = "an array of shape (rounds, runs)"
 _MOST_JOINT = 2**21  # the number of joint-action probabilities computed at a time: 16 MiB
 
 
@@ -173,7 +175,7 @@ class Metric:
 
     def __call__(self, block: Block) -> Floats:
         """Return the metric in every round of the block: (rounds, runs)."""
-        raise undefined(self, "__call__(self, block)", "an array of shape (rounds, runs)")
+        raise undefined(self, "__call__(self, block)", _ARRAY)
 
     def measure(self, block: Block) -> Floats:
         """Return the metric in every round of a block, with policies and actions of genomes hidden unless needed.
@@ -187,7 +189,7 @@ class Metric:
         numbers, expected = self(block), (block.rounds, block.runs)
         if np.shape(numbers) != expected:
             returned = "None" if numbers is None else f"an array of shape {np.shape(numbers)}"
-            raise InputError(f"the metric {self.name} returned {returned}; accepted: (rounds, runs) = {expected}.")
+            raise InputError(f"{name_of(type(self))} returned {returned}; accepted: {_ARRAY} = {expected}.")
         return numbers
 
 
@@ -403,13 +405,13 @@ class Total(Metric):
 
     def terms(self, block: Block) -> Floats:
         """Return the term of each round of the block: (rounds, runs)."""
-        raise undefined(self, "terms(self, block)", "an array of shape (rounds, runs)")
+        raise undefined(self, "terms(self, block)", _ARRAY)
 
     def __call__(self, block: Block) -> Floats:
         terms = self.terms(block)
         if np.shape(terms) != (block.rounds, block.runs):
-            accepted = f"(rounds, runs) = {block.rounds, block.runs}"
-            raise InputError(f"{self.name}: terms has shape {np.shape(terms)}; accepted: {accepted}.")
+            accepted = f"{_ARRAY} = {block.rounds, block.runs}"
+            raise InputError(f"{name_of(type(self))}: terms has shape {np.shape(terms)}; accepted: {accepted}.")
         return self._sum(block, terms)
 
 

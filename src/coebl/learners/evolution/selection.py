@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
-from coebl.core.errors import undefined
+from coebl.core.modules import undefined
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import PositiveShare, Range
 from coebl.learners.base import Seat

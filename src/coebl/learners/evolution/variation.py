@@ -15,7 +15,8 @@ import numpy as np
 
 from coebl.backend import cos_of_turns, exp, expm1, log1p
 from coebl.core.arrays import Floats
-from coebl.core.errors import InputError, undefined
+from coebl.core.errors import InputError
+from coebl.core.modules import name_of, undefined
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Nonnegative, PositiveShare, Range, Share
 from coebl.learners.base import Seat
@@ -59,7 +60,7 @@ class Mutation(Component):
             return seat.random.normal(number, seat.actions, seat.opponent_actions, deviation=deviation, mean=centre)
         shape = seat.runs, number, seat.actions, seat.opponent_actions
         if np.shape(drawn) != shape:
-            words = f"{type(self).__name__}.standard(seat, {number}) has the shape {np.shape(drawn)}"
+            words = f"{name_of(type(self))}.standard(seat, {number}) has the shape {np.shape(drawn)}"
             raise InputError(f"{words}; accepted: {shape}, that is (runs, number, m, k).")
         drawn *= deviation[:, None]  # in place: in large games, memory limits the speed
         drawn += centre[:, None]
