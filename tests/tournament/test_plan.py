@@ -11,7 +11,7 @@ def part(rounds, *games):
 
 
 def learners(*values):
-    return read_learners("--learners", values)
+    return read_learners(values)
 
 
 def small(*learners):

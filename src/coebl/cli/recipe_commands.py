@@ -82,7 +82,7 @@ def tournament_command(
     """
     chosen = suites.read_suite(suite)
     chosen = (chosen.shortened() if quick else chosen).played_on(suites.split_list("--games", games or []), rounds)
-    named = suites.read_learners("--learners", learners or [])
+    named = suites.read_learners(learners or [])
     field = suites.subjects_of(chosen, named) if chosen.subject else suites.field_of(chosen, named)
     if dask is None:
         backend.backend_for(device)  # before anything is written

@@ -110,11 +110,12 @@ def plot_trial(
 ) -> Figure:
     """Plot a panel per statement about a learner, with a line per game, from the verdicts on them."""
     titles = learner_titles([trial.subject, *trial.opponents], known)
-    shares = [_PANELS[statement.kind][0] for statement in statements]
-    with drawing(2.9 + sum(shares), 1.9 + 0.17 * len(trial.games)) as figure:
-        panels = figure.subplots(1, len(shares), width_ratios=shares, sharey=True, squeeze=False)[0]
+    # The widths of the panels in inches; together with the names of the games they are as wide as a page of the site.
+    widths = [2.5 if statement.kind == "head-to-head" else 1.1 for statement in statements]
+    with drawing(2.9 + sum(widths), 1.9 + 0.17 * len(trial.games)) as figure:
+        panels = figure.subplots(1, len(widths), width_ratios=widths, sharey=True, squeeze=False)[0]
         for ax, statement, verdict in zip(panels, statements, verdicts, strict=True):
-            _PANELS[statement.kind][1](ax, statement, verdict.aim.rows if verdict.aim else [], trial, titles)
+            _DRAW_PANEL[statement.kind](ax, statement, verdict.aim.rows if verdict.aim else [], trial, titles)
             ax.spines[:].set_visible(False)
             ax.tick_params(length=0)
             if statement.kind != "head-to-head":
@@ -132,15 +133,12 @@ def _short_title(game: str) -> str:
     >>> _short_title("scaled:game=permuted:game=random-gaussian:m=6++n=3++seed=7+seed=1,scale=0.1")
     'Random, normal, 6 × 3, permuted, scaled'
     """
-    parts = split_spec(game)
-    values = parts.arguments
+    name, values = split_spec(game).name, split_spec(game).arguments
+    shown = ",".join(f"{key}={value}" for key, value in values.items() if key not in ("seed", "noise"))
+    title, m, n = game_title(f"{name}:{shown}" if shown else name), values.get("m"), values.get("n")
+    words = [title.replace(parameters_text(f"m={m},n={n}"), f"{m} × {n}")]
     if "game" in values:
-        words = [_short_title(unescape(values["game"])), parts.name]
-    else:
-        shown = ",".join(text for text in parts.parameters.split(",") if not text.startswith("seed="))
-        title = game_title(f"{parts.name}:{shown}" if shown else parts.name)
-        m, n = values.get("m"), values.get("n")
-        words = [title.replace(parameters_text(f"m={m},n={n}"), f"{m} × {n}")]
+        words = [_short_title(unescape(values["game"])), name]
     if "noise" in values:
         words.append(f"{split_spec(unescape(values['noise'])).name} noise")
     return ", ".join(words)
@@ -227,12 +225,10 @@ def _draw_self_play(
     )
 
 
-# The width of a panel, in inches, and the function that draws it. Together with the names of the games, the panels are
-# as wide as a page of the site.
 _DrawPanel = Callable[["Axes", Statement, Sequence[AimRow], Trial, Mapping[str, str]], None]
-_PANELS: dict[StatementKind, tuple[float, _DrawPanel]] = {
-    "head-to-head": (2.5, _draw_duels),
-    "best-response": (1.1, _draw_ratios),
-    "self-play": (1.1, _draw_self_play),
-    "single-runs": (1.1, _draw_ratios),
+_DRAW_PANEL: dict[StatementKind, _DrawPanel] = {
+    "head-to-head": _draw_duels,
+    "best-response": _draw_ratios,
+    "self-play": _draw_self_play,
+    "single-runs": _draw_ratios,
 }

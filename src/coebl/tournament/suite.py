@@ -69,10 +69,6 @@ def _learner(entry: Any) -> Learner:
         raise InputError(reason_of(error)) from None
 
 
-def _flat(made: Any) -> tuple[Learner, ...]:
-    return tuple(chain.from_iterable(made))
-
-
 Text = Annotated[StrictStr, Field(description="a string")]
 _Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
 Specs = Annotated[tuple[StrictStr, ...], Field(min_length=1, description="a list of specs, not empty")]
@@ -80,7 +76,7 @@ Subject = Annotated[Learner, BeforeValidator(_learner)]  # or its spec
 Learners = Annotated[
     tuple[Annotated[Learner, PlainValidator(_made)], ...],
     Field(min_length=1, description="a list of specs, not empty"),
-    AfterValidator(_flat),
+    AfterValidator(lambda made: tuple(chain.from_iterable(made))),
 ]
 Number = Annotated[float, Field(gt=0, strict=True, description="a number above 0")]
 Count = Annotated[StrictInt, Field(ge=1, description="an integer, >= 1")]
@@ -269,15 +265,15 @@ def split_list(option: str, values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(specs))
 
 
-def read_learners(option: str, values: Iterable[str]) -> list[Learner]:
-    """Return the learners in the values of an option, grids expanded, each once."""
+def read_learners(values: Iterable[str]) -> list[Learner]:
+    """Return the learners in the values of --learners, grids expanded, each once."""
     learners: list[Learner] = []
     mistakes = []
-    for spec in split_list(option, values):
+    for spec in split_list("--learners", values):
         try:
             learners += _made(spec)
         except InputError as error:
-            mistakes.append(f"{option}: {error}")
+            mistakes.append(f"--learners: {error}")
     if mistakes:
         raise InputError(_first_of(mistakes))
     return list({str(learner): learner for learner in learners}.values())

@@ -347,7 +347,7 @@ function checkList(all) {
     const value = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
     const word = element("b", { class: verdict.replace(" ", "-") }, outcome);
     const mark = before ? ` (before correction only: ${before})` : "";
-    const found = element("span", {}, word, wanted ? `${mark} · ${quantity}${value}, required: ${wanted}` : ` ·${value}`);
+    const found = element("span", {}, word, wanted ? `${mark} · ${quantity}${value}, required: ${wanted}` : value && ` ·${value}`);
     return element("li", {}, element("span", { class: "subject" }, about), found);
   });
   const scroll = { class: "checks-scroll", tabindex: "0", role: "region", "aria-label": title };
