@@ -63,12 +63,12 @@ def test_payoffs_are_those_above_the_mean_in_the_same_seats(played):
 
 def test_the_outcome_says_what_is_ranked(played, coebl):
     study, results = played
-    ranking, files = finish(SUITE, study, results, "coebl tournament", ["exp3"])
+    ranking = finish(SUITE, study, results, "coebl tournament", ["exp3"])
     text = " ".join(sentences(ranking, {learner: learner for learner in FIELD}, ["exp3"]))
     assert "against the same opponents in the same seat" in text
     assert "best-response" not in text
     assert "Nash" not in text
-    page = json.loads((files / "summary.json").read_text())["page"]
+    page = json.loads((results.store.folder / "tournament" / "summary.json").read_text())["page"]
     assert "earns the most on average" in page["answer"]
     assert not any("Nash" in word or "\\x" in word for row in [page["header"], *page["rows"]] for word in row)
     assert {"Payoff, %", "Swap regret, %"} <= {*page["header"]}

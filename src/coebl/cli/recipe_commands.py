@@ -96,21 +96,21 @@ def tournament_command(
         summary = run_study(played, out, command, workers, dask)
         results = study.Results(out)
         if chosen.subject:
-            verdicts, notes, files = outcome.finish_trial(chosen, field, played, results, command)
+            verdicts, notes = outcome.finish_trial(chosen, field, played, results, command)
             print()
             print_reasons(verdicts, {verdict.variant: verdict.variant for verdict in verdicts})
             for line in (judge.AIM_LEGEND, *notes):
                 say(line)
         else:
             specs = [without_folder(str(learner)) for learner in named]
-            ranking, files = outcome.finish(chosen, played, results, command, specs)
+            ranking = outcome.finish(chosen, played, results, command, specs)
             print()
             names = naming.spelled_out((entry.learner for entry in ranking.standings), naming.known_to(results))
             _print_standings(ranking, names, specs, details)
             if quick:
                 say(chosen.description)
         print_notices(results)
-    print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
+    print(f"files: {out / outcome.FOLDER}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)
 

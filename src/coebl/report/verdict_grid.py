@@ -43,9 +43,8 @@ class Square:
 
     @property
     def strip(self) -> list[str]:
-        """The word for each check that was run; none if the verdict has an aim, which may be about hundreds."""
-        checks = [] if self.verdict.aim else self.verdict.checks
-        return [OUTCOMES[check.verdict] for check in checks if check.verdict != "not testable"]
+        """The word for each check that was run."""
+        return [OUTCOMES[check.verdict] for check in self.verdict.checks if check.verdict != "not testable"]
 
     @property
     def tally(self) -> str:
@@ -79,9 +78,10 @@ def verdict_grid(verdicts: Sequence[Verdict], titles: Mapping[str, str], learner
     """Return the grid of verdicts; titles are those of the variants, by id."""
     squares = {}
     for place, verdict in enumerate(verdicts):
-        decisive, note = (None, "") if verdict.aim else (verdict.decisive, verdict.note)
+        decisive = verdict.decisive
         subject = f"{_by_title(decisive.subject, verdict, learners)}: {decisive.check.words[0]}" if decisive else ""
-        squares[verdict.id, verdict.variant] = Square(verdict, place, subject, _by_title(note, verdict, learners))
+        note = _by_title(verdict.note, verdict, learners)
+        squares[verdict.id, verdict.variant] = Square(verdict, place, subject, note)
     variants = {verdict.variant: titles.get(verdict.variant, verdict.variant) for verdict in verdicts}
     return VerdictGrid(variants, {verdict.id: verdict.text for verdict in verdicts}, squares)
 
@@ -100,9 +100,7 @@ def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, An
     """Return a verdict for the script and for the download, with the fields of its checks that the page shows."""
     plain = verdict.as_dict()
     if aim := verdict.aim:
-        kept = {key: plain[key] for key in ("id", "variant", "metric", "text")}
-        counts = {key: getattr(aim, key) for key in ("missed", "allowed", "total")}
-        return kept | {"verdict": aim.word, "aim": aim.said, **counts, "checks": _aim_checks(aim, learners)}
+        return plain | {"verdict": aim.word, "aim": aim.said, "checks": _aim_checks(aim, learners)}
     plain["checks"] = [
         {key: few_digits(values[key], DIGITS) for key in _SHOWN}
         | {"title": _by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
@@ -119,14 +117,11 @@ def _aim_checks(aim: AimResult, learners: Mapping[str, str]) -> list[dict[str, A
     met = (row for row in aim.rows if (row.game, row.opponent) not in missed)
     checks = []
     for row in (*aim.failing, *met, *aim.overall):
-        shown, refuted = (p <= ALPHA for p in (row.estimate.p_for_holm, row.estimate.p_against_holm))
-        is_missed = refuted or (row.game, row.opponent) in missed
-        opponent = learners.get(row.opponent, row.opponent)
-        plain = {
-            "title": " on ".join(filter(None, [opponent, game_title(row.game)])),
-            "verdict": "fails" if is_missed else "holds" if shown else "not significant",
-            "outcome": outcome_word(row.outcome) if row.estimate.n else OUTCOMES["not testable"],
-        }
-        numbers = {"measured": row.estimate.mean, "low": row.estimate.low, "high": row.estimate.high}
-        checks.append(plain | {key: few_digits(number, DIGITS) for key, number in numbers.items()})
+        values, estimate = row.as_dict(), row.estimate
+        is_missed = estimate.p_against_holm <= ALPHA or (row.game, row.opponent) in missed
+        state = "fails" if is_missed else "holds" if estimate.p_for_holm <= ALPHA else "not significant"
+        plain = {key: few_digits(values[key], DIGITS) for key in ("measured", "low", "high")} | {"verdict": state}
+        title = " on ".join(filter(None, [learners.get(row.opponent, row.opponent), game_title(row.game)]))
+        outcome = outcome_word(row.outcome) if estimate.n else OUTCOMES["not testable"]
+        checks.append(plain | {"title": title, "outcome": outcome})
     return checks

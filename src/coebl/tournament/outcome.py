@@ -16,7 +16,7 @@ from coebl.core.errors import InputError, printable
 from coebl.core.files import make_folder, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.core.specs import without_folder
-from coebl.core.text import counted, csv_text, finite, with_minus
+from coebl.core.text import csv_text, finite, with_minus
 from coebl.evidence.checks import Setting
 from coebl.evidence.judge import AIM_LEGEND, AimResult, Outcome, Verdict, as_markdown, judge
 from coebl.evidence.pairwise import ALL_GAMES, Pairing
@@ -26,6 +26,7 @@ from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, known_to, learner_titles
 from coebl.plots import save
 from coebl.report.head_to_head import Section
+from coebl.report.verdict_grid import verdict_grid
 from coebl.study import Results, Study
 from coebl.tournament.figures import leaders, plot_standings, plot_trial
 from coebl.tournament.standings import Cycle, Standing, Standings, kinds_in, measure, payoff_widths, standings
@@ -179,9 +180,7 @@ def _chain(cycle: Cycle, names: Mapping[str, str]) -> str:
 # A tournament
 
 
-def finish(
-    suite: Suite, study: Study, results: Results, command: str, named: Collection[str] = ()
-) -> tuple[Standings, Path]:
+def finish(suite: Suite, study: Study, results: Results, command: str, named: Collection[str] = ()) -> Standings:
     """Rank the finished part of a tournament, and write its tables, its figure and the summary into the study's folder.
 
     The page begins with the learners that are named.
@@ -208,7 +207,7 @@ def finish(
     )
     summary = _about_run(suite, results, command) | _as_dict(ranking) | {"page": page.model_dump(exclude_unset=True)}
     _write_summary(summary, target, folder)
-    return ranking, target
+    return ranking
 
 
 def _about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
@@ -275,14 +274,14 @@ def _duel(duel: Pairing) -> dict[str, Any]:
 
 def finish_trial(
     suite: Suite, subjects: Sequence[Learner], study: Study, results: Results, command: str
-) -> tuple[list[Verdict], list[str], Path]:
+) -> tuple[list[Verdict], list[str]]:
     """Judge the statements of a suite about each subject on the finished part of its study, and write the files.
 
-    Return the verdicts, the differences from the test in the suite's file, and the folder of the files.
+    Return the verdicts, and the differences from the test in the suite's file.
     """
     seeds = {seed for cell in study.cells for seed in cell.seeds}
     games = {match.game: Setting(match.rounds, match.noise) for match in (cell.labels() for cell in study.cells)}
-    widths, known = payoff_widths(study, results), known_to(results)
+    widths = payoff_widths(study, results)
     trials = []
     for subject in subjects:
         learners = subject, *opponents_of(suite, subject)
@@ -299,7 +298,8 @@ def finish_trial(
         "seeds": len(seeds),
         "notes": notes,
     }
-    return verdicts, notes, write_trials(suite, trials, verdicts, results.store.folder, about, known)
+    write_trials(suite, trials, verdicts, results.store.folder, about, known_to(results))
+    return verdicts, notes
 
 
 def write_trials(
@@ -309,7 +309,7 @@ def write_trials(
     folder: Path,
     about: Mapping[str, Any],
     known: Known = NOTHING,
-) -> Path:
+) -> None:
     """Write the verdicts as JSON, Markdown, CSV and Parquet, and a figure per subject, into the folder of a study."""
     target = make_folder(folder / FOLDER, folder)
     outcomes = []
@@ -317,7 +317,14 @@ def write_trials(
         judged = [verdict for verdict in verdicts if verdict.variant == trial.subject]
         figure = plot_trial(trial, suite.statements, judged, known)
         save(figure, target, f"figure-{place + 1}" if place else "figure", ("svg", "png"), folder)
-        outcomes.append(_trial(suite, trial, judged))
+        statements = {
+            verdict.id: statement.model_dump() | verdict.aim.as_dict()
+            for statement, verdict in zip(suite.statements, judged, strict=True)
+            if verdict.aim
+        }
+        games = {game: {"rounds": setting.rounds, "width": trial.widths[game]} for game, setting in trial.games.items()}
+        labels = {"subject": trial.subject, "opponents": list(trial.opponents), "games": games}
+        outcomes.append(labels | {"statements": statements})
     rows = (
         {"subject": verdict.variant, "statement": verdict.id, **row.as_dict()}
         for verdict in verdicts
@@ -328,16 +335,6 @@ def write_trials(
     markdown = as_markdown(verdicts, {trial.subject: trial.subject for trial in trials})
     write_whole(target / "verdicts.md", f"# {about['title']}\n\n{markdown}\n{AIM_LEGEND}\n", within=folder)
     _write_summary({**about, "trials": outcomes}, target, folder)
-    return target
-
-
-def _trial(suite: Suite, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """Return the outcome of a trial as plain values, each statement with what was registered."""
-    registered = {statement.id: statement.model_dump() for statement in suite.statements}
-    statements = {verdict.id: registered[verdict.id] | verdict.aim.as_dict() for verdict in verdicts if verdict.aim}
-    games = {game: {"rounds": setting.rounds, "width": trial.widths[game]} for game, setting in trial.games.items()}
-    labels = {"subject": trial.subject, "opponents": list(trial.opponents), "games": games}
-    return labels | {"statements": statements}
 
 
 # The page
@@ -363,17 +360,11 @@ def read_page(results: Results) -> tuple[list[Section], list[Verdict]]:
         notes = [str(note) for note in summary["notes"]]
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None
-    words: dict[str, list[str]] = {}
-    for verdict in verdicts:
-        words.setdefault(verdict.variant, []).append(verdict.word)
-    answers = [
-        f"{title} reaches {words[subject].count('reached')} of {counted(len(words[subject]), 'aim')}"
-        + f" ({words[subject].count('open')} open)" * ("open" in words[subject])
-        for subject, title in learner_titles(words, known_to(results)).items()
-    ]
+    grid = verdict_grid(verdicts, learner_titles((verdict.variant for verdict in verdicts), known_to(results)), {})
+    answer = "; ".join(f"aims of {title}: {grid.counts(subject)}" for subject, title in grid.variants.items())
     section = Section(
         title=TEST,
-        answer=f"{'; '.join(answers)}.",
+        answer=f"{answer[:1].upper()}{answer[1:]}.",
         sentences=notes,
         legend=AIM_LEGEND,
         picture=picture,

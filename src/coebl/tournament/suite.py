@@ -71,14 +71,11 @@ def _learner(entry: Any) -> Learner:
 
 Text = Annotated[StrictStr, Field(description="a string")]
 _Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
-Specs = Annotated[tuple[StrictStr, ...], Field(min_length=1, description="a list of specs, not empty")]
-Subject = Annotated[Learner, BeforeValidator(_learner)]  # or its spec
 Learners = Annotated[
     tuple[Annotated[Learner, PlainValidator(_made)], ...],
     Field(min_length=1, description="a list of specs, not empty"),
     AfterValidator(lambda made: tuple(chain.from_iterable(made))),
 ]
-Number = Annotated[float, Field(gt=0, strict=True, description="a number above 0")]
 Count = Annotated[StrictInt, Field(ge=1, description="an integer, >= 1")]
 Seeds = Annotated[StrictInt, Field(ge=2, description="an integer, >= 2")]
 
@@ -93,7 +90,7 @@ class Part(_Table):
     """Games that are played for the same number of rounds."""
 
     rounds: Count
-    games: Specs
+    games: tuple[StrictStr, ...] = Field(min_length=1, description="a list of specs, not empty")
 
 
 class Quick(Part):
@@ -117,7 +114,9 @@ class Statement(_Table):
     metric: _Line  # the metric that decides
     alpha: float = Field(ge=ALPHA, le=ALPHA, strict=True, description=str(ALPHA))
     correction: Annotated[Literal["holm"], Field(description='"holm"')]
-    ratio: Number = 1.0  # best-response: of the least of the opponents' regrets; single-runs: of the median run's
+    ratio: float = Field(
+        1.0, gt=0, strict=True, description="a number above 0"
+    )  # best-response: of the least of the opponents' regrets; single-runs: of the median run's
     never_above: float | None = Field(None, gt=0, strict=True, description="a number above 0")
     misses: StrictInt | None = Field(None, ge=0, description="an integer, >= 0")
     share: float | None = Field(None, gt=0, le=1, strict=True, description="a number, above 0 and <= 1")
@@ -157,7 +156,7 @@ class Suite(_Table):
     parts: tuple[Part, ...] = Field(min_length=1, description=_STANDARD)  # the games
     seeds: Seeds = SEEDS  # runs per match
     quick: Quick | None = Field(None, description=_STANDARD)  # the short version
-    subject: Subject | None = None  # the tested learner
+    subject: Annotated[Learner, BeforeValidator(_learner)] | None = None  # the tested learner, or its spec
     statements: tuple[Statement, ...] = Field((), min_length=1, description=_TEST)  # about the subject
     digest: StrictStr = Field("", exclude=True)  # SHA-256 of the file; empty if other games or rounds are played
 
