@@ -127,11 +127,6 @@ class Content:
         return next((name for name, words in self.metrics.items() if words.signed and name in compared), None)
 
     @property
-    def table_title(self) -> str:
-        """The title of the metric of the head-to-head table."""
-        return self.metrics[self.table_metric].title if self.table_metric else ""
-
-    @property
     def duels(self) -> list[tuple[PageMatch, PageCurve]]:
         """The matches of two different learners that have the metric of the head-to-head table, with its curve."""
         return [
@@ -158,13 +153,6 @@ class Content:
     def is_ranked(self) -> bool:
         """True if the tests are those of the ranking, which leaves out learners that see more than a bandit does."""
         return self.ranking is not None and self.show.family == "all pairings"
-
-    def place_of(self, game: str, noise: str) -> int | None:
-        """Return the index of a game; None if it is not on the page."""
-        places = (
-            place for place, entry in enumerate(self.games) if entry.spec == game and entry.noise_spec in ("", noise)
-        )
-        return next(places, None)
 
     @property
     def frontier_sweeps(self) -> list[Sweep]:

@@ -67,7 +67,7 @@ class PageLearner:
     shape: str
     sweep: int | None = None
     value: float | None = None  # of the number that the sweep varies
-    sees: str = ""  # what it sees, if that is more than a bandit sees, with which it cannot be compared
+    sees: str = ""  # its kind, if it sees more than a bandit, with which it cannot be compared
 
 
 def page_game(spec: str, noise: str) -> PageGame:
@@ -104,7 +104,7 @@ def page_learners(
             shape=look.symbol,
             sweep=swept.get(spec),
             value=sweeps[swept[spec]].values[spec] if spec in swept else None,
-            sees=_sees(spec, known),
+            sees=f"{kind}, {KINDS[kind]}" if (kind := learner_words(spec, known).kind) in REFERENCES else "",
         )
         for spec, look in looks(specs, plainest, known).items()
     }
@@ -112,12 +112,6 @@ def page_learners(
         title = " v ".join(titles[spec] for spec in members)
         learners[group] = replace(learners[members[0]], spec=group, title=title, sweep=None, value=None, sees="")
     return list(learners.values())
-
-
-def _sees(spec: str, known: Known) -> str:
-    """Return the kind of a learner that sees more than a bandit, with which it cannot be compared; else ""."""
-    kind = learner_words(spec, known).kind
-    return f"{kind}, {KINDS[kind]}" if kind in REFERENCES else ""
 
 
 def short(numbers: Iterable[float], digits: int = DIGITS) -> list[float | int | None]:

@@ -108,8 +108,10 @@ class Replay:
 def kept_replays(results: Results, content: Content) -> list[dict[str, Any]]:
     """Return the replays of a study that keeps policies, for the script of its page."""
     replays, games = {}, {}
+    places = {(game.spec, game.noise_spec): place for place, game in enumerate(content.games)}
     for record in sorted(results.records(), key=lambda record: record.seeds, reverse=True):
-        kept, place = record.policies, content.place_of(record.game, record.noise)
+        kept = record.policies
+        place = places.get((record.game, record.noise), places.get((record.game, "")))  # "" for a single noise
         if kept is None or place is None:
             continue
         if place not in games:  # its equilibrium is computed once
