@@ -97,8 +97,11 @@ def test_pipes_and_devices_are_not_read(tmp_path):
         for pipes in (False, True):
             with pytest.raises(OSError, match="this is a pipe or a device, not a file"):
                 read_whole(tmp_path / name, pipes=pipes)
+    os.close(free := os.dup(0))
     with pytest.raises(IsADirectoryError):
         read_whole(tmp_path)
+    os.close(still_free := os.dup(0))
+    assert still_free == free  # the folder is closed again
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path):
