@@ -10,6 +10,7 @@ from numba.core.errors import TypingError
 from coebl.kernels.vectors import (
     LANES,
     anywhere,
+    cut,
     doubles,
     fill,
     fill_like,
@@ -131,6 +132,15 @@ def test_gather_and_folds(random):
     np.testing.assert_array_equal(result, numbers[indices + 8])
     assert sum_ == pytest.approx(result.sum(), rel=1e-14)
     assert (lowest, lowest_at) == (result.min(), indices.min())
+
+
+def test_a_pointer_is_cut_into_parts_that_follow_each_other():
+    @njit
+    def apply(numbers, size):
+        first, second, third = cut(pointer(numbers, 3), (size, 1, 7))
+        return first[0], second[0], third[0], third[6]
+
+    assert apply(np.arange(20.0), 5) == (3, 8, 9, 15)
 
 
 def test_an_array_with_gaps_is_rejected():

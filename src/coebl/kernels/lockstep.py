@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coebl.kernels.cache import compiled, inlined
-from coebl.kernels.vectors import LANES, anywhere, fill, gather, lane_numbers, load, pointer, select, store
+from coebl.kernels.vectors import LANES, anywhere, cut, fill, gather, lane_numbers, load, pointer, select, store
 from coebl.kernels.workspace import DOUBLE, MOST_GAP, aligned
 
 ZERO, TINY, ROUNDING = DOUBLE.zero, DOUBLE.tiny, DOUBLE.rounding
@@ -39,21 +39,11 @@ class Group(NamedTuple):
 
 
 @inlined
-def _group(floats, integers, m, n):
-    """Cut the memory of a group out of two arrays: each part begins where the one before ends."""
-    T = pointer(floats, 0)
-    B = pointer(T, n * m * LANES)
-    b = pointer(B, n * m * LANES)
-    e = pointer(b, m * LANES)
-    factor = pointer(e, m * LANES)
-    c = pointer(factor, m * LANES)
-    primal = pointer(c, n * LANES)
-    dual = pointer(primal, (n + m) * LANES)
-    answers = pointer(dual, (n + m) * LANES)
-    basic = pointer(integers, 0)
-    nonbasic = pointer(basic, m * LANES)
-    counts = pointer(nonbasic, n * LANES)
-    return Group(m, n, T, B, b, e, factor, c, primal, dual, answers, basic, nonbasic, counts)
+def _sizes(m, n):
+    """The sizes of the parts of a group, in order: of those that hold floats, and of those that hold integers."""
+    rows, columns = m * LANES, n * LANES
+    floats = m * columns, m * columns, rows, rows, rows, columns, rows + columns, rows + columns, 2 * LANES
+    return floats, (rows, columns, 3 * LANES)
 
 
 @inlined
@@ -213,7 +203,8 @@ def _certify(g, low, span):
 def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
     """`solve_small`, given its working memory."""
     runs, m, n = A.shape
-    g = _group(floats, integers, m, n)
+    sizes = _sizes(m, n)
+    g = Group(m, n, *cut(pointer(floats, 0), sizes[0]), *cut(pointer(integers, 0), sizes[1]))
     payoffs, weights, weight_stride = pointer(A, 0), pointer(weight, 0), m if weight.shape[0] > 1 else 0
     failures = 0
     for first in range(0, runs, LANES):
@@ -247,6 +238,6 @@ def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
 def solve_small(A, weight, row, column, value, gap, pivots):
     """Solve every A[k] from scratch. Arguments as in `simplex.solve_batch`."""
     _, m, n = A.shape
-    floats = aligned((2 * n * m + 3 * m + n + 2 * (n + m) + 2) * LANES, value)  # the parts of a group
-    integers = aligned((m + n + 3) * LANES, pivots)
+    sizes = _sizes(m, n)
+    floats, integers = aligned(sum(sizes[0]), value), aligned(sum(sizes[1]), pivots)
     return _solve(floats, integers, A, weight, row, column, value, gap, pivots)

@@ -58,6 +58,20 @@ def pointer(typing, memory, start):
     return types.CPointer(memory.dtype)(memory, types.int64), code
 
 
+@intrinsic
+def cut(typing, memory, sizes):
+    """Pointers to consecutive parts of these sizes: each begins where the one before ends, the first at a pointer."""
+    parts = types.UniTuple(memory, len(sizes))
+
+    def code(context, builder, signature, args):
+        starts = [args[0]]
+        for part in range(len(sizes) - 1):
+            starts.append(builder.gep(starts[-1], [builder.extract_value(args[1], part)], inbounds=True))
+        return context.make_tuple(builder, parts, starts)
+
+    return parts(memory, sizes), code
+
+
 def _load(builder, memory, vector, args):
     """The i-th vector of this type; addresses are aligned to the size of an element."""
     return builder.load(_address(builder, vector, args), align=memory.dtype.bitwidth // 8)

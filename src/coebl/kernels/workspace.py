@@ -20,7 +20,7 @@ import numpy as np
 from numba.np.numpy_support import carray
 
 from coebl.kernels.cache import compiled, inlined
-from coebl.kernels.vectors import BYTES, LANES, pointer
+from coebl.kernels.vectors import BYTES, LANES, cut, pointer
 
 # The largest duality gap, relative to the payoff range, of an answer that is returned. 1e-9 is promised: the difference
 # is for the rounding of a user who computes the gap again from the strategies and the payoffs, in another order.
@@ -100,11 +100,12 @@ class Layout(NamedTuple):
     stride: int  # from row to row of T
     width: int  # columns of T to sweep: n, rounded up to whole vectors
     budget: int  # how many changed entries a warm start takes on
-    numbers: int  # the float64 of a tableau
-    coefficients: int
-    indices: int
-    scratch_numbers: int  # the float64 of the working memory
-    scratch_coefficients: int
+    numbers: Any  # the sizes of the float64 parts of a tableau, in the order of `Tableau`
+    coefficients: Any
+    indices: Any
+    scratch_numbers: Any  # those of the working memory
+    scratch_coefficients: Any
+    scratch_indices: Any
 
 
 class Tableau(NamedTuple):
@@ -112,15 +113,15 @@ class Tableau(NamedTuple):
 
     m: int
     n: int
-    T: Any  # (m, stride), single or double precision
     b: Any  # (rows,), right-hand side
     c: Any  # (stride,), reduced costs
-    norm: Any  # (stride,), 1 + squared norm of each column
-    basic: Any  # (m,), the variable of each row
-    nonbasic: Any  # (n,), the variable of each column
     B: Any  # (m, B_stride), the scaled payoffs
     scale: Any  # (4,): the payoff that became 1, the width that became 1, or 0 if there is no tableau yet, and
     #                   the least and the largest entry of B
+    T: Any  # (m, stride), single or double precision
+    norm: Any  # (stride,), 1 + squared norm of each column
+    basic: Any  # (m,), the variable of each row
+    nonbasic: Any  # (n,), the variable of each column
     stride: int  # from row to row of T
     B_stride: int  # from row to row of B
     width: int  # columns of T to sweep
@@ -159,13 +160,9 @@ def layout(m, n, like):
         stride += 2 * LANES  # rows that lie a power of two apart would compete for the same cache lines
     budget = 1 + min(m, n) // 4  # a change costs up to a pivot, and one or two more to repair
 
-    numbers = rows + stride + m * B_stride + LANES  # b, c, B, scale
-    coefficients = m * stride + stride  # T, norm
-    indices = m + n  # basic, nonbasic
-    scratch_numbers = 2 * (stride + rows) + 2 * rows + 2 * stride  # primal, dual, e, row_sums, column_sums, spare
-    scratch_coefficients = 2 * rows + 2 * stride  # factor, row_steps, row, column_steps
-    sizes = numbers, coefficients, indices, scratch_numbers, scratch_coefficients
-    return Layout(m, n, rows, B_stride, stride, width, budget, *sizes)
+    own = (rows, stride, m * B_stride, LANES), (m * stride, stride), (m, n)
+    scratch = (stride, rows, stride, rows, rows, rows, stride, stride), (rows, rows, stride, stride), (budget, 1)
+    return Layout(m, n, rows, B_stride, stride, width, budget, *own, *scratch)
 
 
 @compiled
@@ -181,16 +178,17 @@ def aligned(size, like):
 def new_workspace(tableaux, m, n, like):
     """Memory for this number of tableaux of (m, n) matrices, with a T of the dtype of like. All are empty."""
     lay = layout(m, n, like)
-    numbers = aligned(tableaux * lay.numbers + lay.scratch_numbers, np.empty(0, np.float64))
-    coefficients = aligned(tableaux * lay.coefficients + lay.scratch_coefficients, like)
-    indices = np.empty(tableaux * lay.indices + lay.budget + 1, np.int64)
+    size = sum(lay.numbers)
+    numbers = aligned(tableaux * size + sum(lay.scratch_numbers), np.empty(0, np.float64))
+    coefficients = aligned(tableaux * sum(lay.coefficients) + sum(lay.scratch_coefficients), like)
+    indices = np.empty(tableaux * sum(lay.indices) + sum(lay.scratch_indices), np.int64)
     indices[-1] = 0  # stop
     for k in range(tableaux):
         for i in range(lay.rows):
-            numbers[k * lay.numbers + i] = 0  # b beyond m is read with the last vector, and must be a number
-        numbers[(k + 1) * lay.numbers - LANES + 1] = 0  # the width in scale: there is no tableau yet
-    numbers[tableaux * lay.numbers :] = 0
-    coefficients[tableaux * lay.coefficients :] = 0
+            numbers[k * size + i] = 0  # b beyond m is read with the last vector, and must be a number
+        numbers[(k + 1) * size - LANES + 1] = 0  # the width in scale: there is no tableau yet
+    numbers[tableaux * size :] = 0
+    coefficients[tableaux * sum(lay.coefficients) :] = 0
     return Workspace(numbers, coefficients, indices, tableaux)
 
 
@@ -203,33 +201,19 @@ def matrix(memory, rows, columns):
 @inlined
 def tableau_of(workspace, lay, k):
     """Tableau k of a workspace with this layout, and the working memory."""
-    b = pointer(workspace.numbers, k * lay.numbers)
-    c = pointer(b, lay.rows)
-    B = pointer(c, lay.stride)
-    scale = pointer(B, lay.m * lay.B_stride)
-    T = pointer(workspace.coefficients, k * lay.coefficients)
-    norm = pointer(T, lay.m * lay.stride)
-    basic = pointer(workspace.indices, k * lay.indices)
-    nonbasic = pointer(basic, lay.m)
-    lanes = BYTES // workspace.coefficients.itemsize
-    sizes = lay.stride, lay.B_stride, lay.width, lanes, lay.budget
-
-    primal = pointer(workspace.numbers, workspace.tableaux * lay.numbers)
-    slacks = pointer(primal, lay.stride)
-    dual = pointer(slacks, lay.rows)
-    p = pointer(dual, lay.stride)
-    e = pointer(p, lay.rows)
-    row_sums = pointer(e, lay.rows)
-    column_sums = pointer(row_sums, lay.rows)
-    spare = pointer(column_sums, lay.stride)
-    factor = pointer(workspace.coefficients, workspace.tableaux * lay.coefficients)
-    row_steps = pointer(factor, lay.rows)
-    row = pointer(row_steps, lay.rows)
-    column_steps = pointer(row, lay.stride)
-    changed = pointer(workspace.indices, workspace.tableaux * lay.indices)
-    stop = pointer(changed, lay.budget)
-    working = primal, slacks, dual, p, e, row_sums, column_sums, spare, factor, row_steps, row, column_steps
-    return Tableau(lay.m, lay.n, T, b, c, norm, basic, nonbasic, B, scale, *sizes, *working, changed, stop)
+    numbers, coefficients, indices, tableaux = workspace
+    lengths = lay.stride, lay.B_stride, lay.width, BYTES // coefficients.itemsize, lay.budget
+    return Tableau(
+        lay.m,
+        lay.n,
+        *cut(pointer(numbers, k * sum(lay.numbers)), lay.numbers),
+        *cut(pointer(coefficients, k * sum(lay.coefficients)), lay.coefficients),
+        *cut(pointer(indices, k * sum(lay.indices)), lay.indices),
+        *lengths,
+        *cut(pointer(numbers, tableaux * sum(lay.numbers)), lay.scratch_numbers),
+        *cut(pointer(coefficients, tableaux * sum(lay.coefficients)), lay.scratch_coefficients),
+        *cut(pointer(indices, tableaux * sum(lay.indices)), lay.scratch_indices),
+    )
 
 
 @inlined
