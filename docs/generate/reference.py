@@ -418,11 +418,11 @@ def _papers_page() -> str:
             f"## {name}",
             f"*{paper.page.title}*",
             "### Figures",
-            f"`{paper.command} --figure NAME` runs and draws one of them. If a figure depends on the variant, its "
+            f"`{paper.command_in()} --figure NAME` runs and draws one of them. If a figure depends on the variant, its "
             "file's name ends with the variant's; `-noise-free` is the same figure without the rewards' noise.",
             _table(["figure", "shows"], ((f"`{name}`", figure.title) for name, figure in paper.figures.items())),
             "### Claims",
-            f"`{paper.command} --claim ID` runs what one of them needs. [Findings](../findings.md) and "
+            f"`{paper.command_in()} --claim ID` runs what one of them needs. [Findings](../findings.md) and "
             "[large games](../large-games.md) have the verdicts.",
             _table(["claim", "sentence"], ((id, claim.sentence) for id, claim in paper.claims.items())),
             "### Variants",

@@ -63,5 +63,7 @@ def test_a_quick_reproduction_is_announced_as_such_and_its_command_is_recorded(c
     done = coebl("reproduce", "--quick", cwd=tmp_path)
     assert "This was a quick run: small games, few seeds. For the full run: coebl reproduce\npage:" in done.stdout
     assert given["command"] == "coebl reproduce --quick"
+    elsewhere = coebl("reproduce", "--quick", "--out", "x", cwd=tmp_path)
+    assert "For the full run: coebl reproduce --out x\npage:" in elsewhere.stdout
     coebl("reproduce", "--figure", "a b", "--figure", "c", "--workers", 2, "--out", "x", "aaai2025", cwd=tmp_path)
     assert given["command"] == "coebl reproduce aaai2025 --figure 'a b' --figure c"

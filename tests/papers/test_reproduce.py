@@ -1,6 +1,7 @@
 """A made-up paper is run, judged, drawn and written like a real one."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -139,7 +140,7 @@ def test_the_summary(made):
 def test_a_quick_run_draws_its_figures_and_the_page_says_what_it_leaves_out(tmp_path, made):
     reproduction = reproduce(tiny(), tmp_path, quick=True, workers=1, run=quietly)
     left_out = "1 game (Diagonal, n\u00a0=\u00a02); 2 of 4 seeds, so 2 were run"
-    notice = f"Left out: {left_out}. For the full run: <code>coebl reproduce tiny</code>"
+    notice = f"Left out: {left_out}. For the full run: <code>coebl reproduce tiny --out {tmp_path}</code>"
     assert notice in reproduction.page.read_text(encoding="utf-8")
     assert "Left out" not in made[1].page.read_text(encoding="utf-8")
     assert {path.name for path in reproduction.figures} == {f"small-drawn.{kind}" for kind in ("pdf", "svg", "png")}
@@ -185,7 +186,7 @@ def test_a_changed_paper_is_judged_beside_the_original(tmp_path):
     )
     what_if = paper.changed("it=coebl:c=1")
     assert list(what_if.variants) == ["a", "b", "a-it=coebl:c=1"]  # both variants become the same
-    assert what_if.command.endswith("--set it=coebl:c=1")
+    assert what_if.command_in(Path("its results")).endswith(" --out 'its results' --set it=coebl:c=1")
     new = set(what_if.study.matches()) - set(parse_study(STUDY).matches())
     assert new == {(game, "coebl:c=1", "coebl:c=1") for game in ("rps", "diagonal:n=2")}
     reproduce(paper, tmp_path, workers=1)

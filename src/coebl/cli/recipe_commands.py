@@ -187,7 +187,7 @@ def reproduce_command(
         print(f"{counted(len(made.figures), 'file')} of figures: {out / 'figures'}")
     if made.page:
         if quick:
-            print(f"This was a quick run: small games, few seeds. For the full run: {chosen.command}")
+            print(f"This was a quick run: small games, few seeds. For the full run: {chosen.command_in(out)}")
         print(f"page: {made.page}")
     elif (out / PAGE).exists() and made.ran.finished:
         print(f"the page is older than these results; for a new one: coebl report {out}")

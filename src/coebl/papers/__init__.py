@@ -5,11 +5,13 @@ To add a paper, create a folder with an ordinary study file and a `Paper`, and a
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,7 @@ PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER", "aaai2025": "coebl.papers
 """The "module:attribute" of each paper, by its name, which is also the name of its study."""
 
 DEFAULT = "ijcai2025"
+DEFAULT_FOLDER = Path("reproduction")
 
 Checks = Callable[["Variant"], list[Check]]
 
@@ -109,11 +112,11 @@ class Paper:
         contents = tomllib.loads(self.file)
         return Study(**contents | {"parts": [*contents["parts"], *self.added]})
 
-    @property
-    def command(self) -> str:
-        """The command that reproduces it."""
+    def command_in(self, folder: Path = DEFAULT_FOLDER) -> str:
+        """Return the command that reproduces it in a folder."""
         change = f" --set {self.change}" if self.change else ""
-        return "coebl reproduce" + f" {self.name}" * (self.name != DEFAULT) + change
+        place = f" --out {shlex.quote(str(folder))}" if folder != DEFAULT_FOLDER else ""
+        return "coebl reproduce" + f" {self.name}" * (self.name != DEFAULT) + place + change
 
     @property
     def titles(self) -> dict[str, str]:

@@ -137,7 +137,7 @@ def draw(
     drawn = {figure for figure, _ in present}
     for figure, variant in selected:
         if not present or (names is not None and figure not in drawn):
-            raise _no_data(figure, variant, paper.command)
+            raise _no_data(figure, variant, paper.command_in(results.store.folder))
 
     def jobs() -> Iterator[tuple[Any, ...]]:
         for done, (figure, variant) in enumerate(present, 1):
@@ -241,7 +241,7 @@ def reproduce(
             )
     if not everything:
         return Reproduction(ran, verdicts, drawn, None)
-    write_summary(paper, results, out / "summary", verdicts, command or paper.command)
+    write_summary(paper, results, out / "summary", verdicts, command or paper.command_in())
     return Reproduction(ran, verdicts, drawn, write_report(paper, results, out / "report.html", verdicts))
 
 
@@ -256,13 +256,14 @@ def experiments(paper: Paper, quick: bool = False, figures: Sequence[str] = (), 
 def write_report(paper: Paper, results: Results, path: Path, verdicts: Sequence[Verdict]) -> Path:
     """Write the page of a study with the paper's question, verdicts and selections of lines."""
     commands = [run.command for run in results.store.log.runs() if run.command]
+    whole = paper.command_in(results.store.folder)
     return write_page(
         results,
         path,
         paper.page,
         verdicts=verdicts,
-        command=commands[-1] if commands else paper.command,
-        whole=paper.command,
+        command=commands[-1] if commands else whole,
+        whole=whole,
         left_out=left_out(paper, results),
     )
 
