@@ -203,12 +203,12 @@ def test_a_changed_paper_is_judged_beside_the_original(tmp_path):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ("c", "accepted: NAME=VALUE"),
+        ("c", "--set is 'c'; accepted: NAME=VALUE"),
         ("=2", "accepted: NAME=VALUE"),
-        ("exp3=mine.py:Mine", "without files"),
-        ("d=1", "coebl has no parameter 'd'"),
-        ("c=-1", "c is -1.0; accepted: a number, >= 0"),
-        ("exp3=exp4", "unknown learner 'exp4'"),
+        ("exp3=mine.py:Mine", "without a Python file in VALUE"),
+        ("d=1", "--set is 'd=1': coebl has no parameter 'd'"),
+        ("c=-1", "--set is 'c=-1': coebl: c is -1.0; accepted: a number, >= 0"),
+        ("exp3=exp4", "--set is 'exp3=exp4': unknown learner 'exp4'"),
         ("c=2", "changes no match"),
     ],
 )

@@ -258,6 +258,7 @@ def test_absurd_sizes_are_rejected_before_anything_is_built():
         ('name = "a"\nrounds = \n', 2, 10, "Invalid value"),
         ("games = [rps]\n", 1, 10, "Strings need quotes"),
         ("a = True\n", 1, 5, "Strings need quotes"),
+        ('name = "s\ngames = []\n', 1, 10, "A closing quote is missing"),
         ("a = 1\nb = [1,\n2", 3, 2, "Unclosed array"),
         ("[match-ups\n", 1, 11, "Expected ']'"),
         ("a = 1\na = 2\nb = 3\n", 2, 6, "Cannot overwrite a value"),

@@ -164,15 +164,20 @@ class Paper:
         """
         name, equals, value = change.partition("=")
         if not (name and equals and value) or files_in(value):
-            raise InputError(f"--set is {shorten(change)}; accepted: NAME=VALUE, such as c=1, without files.")
+            raise InputError(
+                f"--set is {shorten(change)}; accepted: NAME=VALUE, such as c=1, without a Python file in VALUE."
+            )
         words = f"{name} = {value}"
         added: list[Variant] = []
         for variant in self.variants.values():
             roles: dict[str, Any] = dict(variant.roles)
-            if name in roles:
-                roles[name] = LEARNERS.canonical(value)
-            else:
-                roles[self.role] = {game: _with(spec, change) for game, spec in roles[self.role].items()}
+            try:
+                if name in roles:
+                    roles[name] = LEARNERS.canonical(value)
+                else:
+                    roles[self.role] = {game: _with(spec, change) for game, spec in roles[self.role].items()}
+            except InputError as error:
+                raise InputError(f"--set is {shorten(change)}: {error}") from None
             title, note = f"{variant.title}, {words}", f"As “{variant.title}”, with {words}."
             new = Variant(f"{variant.id}-{change}", title, roles, note)
             if all(other.roles != new.roles for other in (*self.variants.values(), *added)):

@@ -320,8 +320,10 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         if place == "end of document":
             lines = text.rstrip("\n").split("\n")
             place = f"line {len(lines)}, column {len(lines[-1]) + 1}"
-        # by far the most frequent mistake, which tomllib does not explain
-        repair = " Strings need quotes, and true and false are lower case." if reason == "Invalid value" else ""
+        repair = {  # for the most frequent mistakes, which tomllib does not explain
+            "Invalid value": " Strings need quotes, and true and false are lower case.",
+            "Illegal character '\\n'": " A closing quote is missing.",
+        }.get(reason, "")
         raise InputError(f"{where}{', ' if place else ''}{place}: this is not TOML: {reason}.{repair}") from None
 
 
