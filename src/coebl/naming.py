@@ -376,6 +376,15 @@ def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
     )
 
 
+def check_recorded(metric: object, present: Collection[str]) -> None:
+    """Reject a metric that the results of a study do not have."""
+    if metric not in present:
+        raise InputError(
+            f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}. To record it, "
+            "add it to metrics in the study file, and run again."
+        )
+
+
 def _short_names(spec: str) -> set[str]:
     """Return other names for a spec that names a file, in lower case: its class or its file in place of both."""
     parts = split_spec(spec)

@@ -176,7 +176,7 @@ SHORT = meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))
     [
         (meeting(), ("ucb", "exp"), r"has the learner 'exp': did you mean 'exp3'\? Present: exp3, hedge, ucb"),
         (meeting(), ("ucb", "ucb"), "both ucb; accepted: two different learners. Present: exp3, hedge, ucb"),
-        (meeting(), ("ucb", "exp3", "tv"), "metric 'tv' was not recorded. Present: pseudo_regret"),
+        (meeting(), ("ucb", "exp3", "tv"), "metric 'tv' was not recorded. Present: pseudo_regret. To record it, add"),
         (meeting(), ("ucb", "exp3", None, "rsp"), r"no finished cell has the game 'rsp'.*Present: rps"),
         (ALONE, ("ucb", "exp3"), r"no matches to be compared by pseudo_regret.*Matches of the two: ucb v ucb"),
         (SHORT, ("mine", "ucb"), "no finished cell has the learner 'mine'"),  # which means two of them
@@ -185,6 +185,14 @@ SHORT = meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))
 def test_unknown_names_list_those_that_are_present(numbers, arguments, message):
     with pytest.raises(InputError, match=message):
         compare(Table(numbers), *arguments)
+
+
+def test_the_command_distinguishes_opponents_of_one_learner(tmp_path, monkeypatch, coebl):
+    Store.create(tmp_path, 'name = "demo"\n')
+    table = Table(meeting(learners=("coebl:c=2", "exp3", "coebl")))
+    monkeypatch.setattr(Results, "compare", lambda self, *arguments: compare(table, *arguments))
+    said = coebl("compare", tmp_path, "coebl:c=2", "exp3").stdout
+    assert "\ncommon opponents: coebl:c=8\n" in said
 
 
 def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, coebl):
@@ -202,7 +210,7 @@ def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, co
     lines = out("--margin", "9").splitlines()
     answer = lines[: lines.index("")]
     assert answer[0].startswith("Head to head, ")
-    assert "; against common opponents, " in " ".join(answer)
+    assert ". Against common opponents, " in " ".join(answer)
     assert lines[len(answer) + 1] == "ucb minus exp3, pseudo_regret, lower is better"
     headings = [place for place, line in enumerate(lines) if line.startswith(("head to head", "common opponents"))][:2]
     header = ["game", "difference", "95", "%", "interval", "p", "(Holm)", "better", "within", "9"]

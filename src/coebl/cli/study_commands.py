@@ -342,8 +342,18 @@ def compare_command(
 
 
 def _print_comparison(comparison: compare.Comparison, known: naming.Known) -> None:
-    titles = naming.spelled_out([comparison.a, comparison.b], known)
-    comparison = replace(comparison, a=titles[comparison.a], b=titles[comparison.b])
+    opponents = (
+        spec for contest in comparison.contests for others in contest.opponents for spec in others.split(" v ")
+    )
+    titles = naming.spelled_out([comparison.a, comparison.b, *opponents], known)
+    renamed = [
+        replace(
+            contest,
+            opponents=tuple(" v ".join(titles[spec] for spec in others.split(" v ")) for others in contest.opponents),
+        )
+        for contest in comparison.contests
+    ]
+    comparison = replace(comparison, a=titles[comparison.a], b=titles[comparison.b], contests=tuple(renamed))
     say(str(comparison), "bold")
     print()
     better = f", {comparison.better} is better" * bool(comparison.better)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from coebl.core.errors import InputError, nearest
+from coebl.core.errors import InputError
 from coebl.core.frames import pl
 from coebl.core.text import counted, in_interval, listed
 from coebl.evidence.pairwise import (
@@ -35,15 +35,15 @@ from coebl.evidence.pairwise import (
 )
 from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, equivalent
 from coebl.learners import LEARNERS
-from coebl.naming import find, known_to, metric_words
+from coebl.naming import check_recorded, find, known_to, metric_words
 
 if TYPE_CHECKING:
     from coebl.study.results import Results, Specs
 
 _STARTS: dict[Way, str] = {
-    "head to head": "head to head",
-    "common opponents": "against common opponents",
-    "self-play": "each against itself",
+    "head to head": "Head to head",
+    "common opponents": "Against common opponents",
+    "self-play": "Each against itself",
 }
 
 DEFAULT = "pseudo_regret"
@@ -81,7 +81,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of learner a with learner b in every way that the results allow; printed, it is one sentence."""
+    """The comparison of learners a and b in every way that the results allow; printed, it has a sentence for each."""
 
     a: str
     b: str
@@ -109,25 +109,25 @@ class Comparison:
         return self.a if (sign < 0) == (self.better == "lower") else self.b
 
     def __str__(self) -> str:
-        return f"{'; '.join(self._clauses())}."
+        return " ".join(self._sentences())
 
     def _repr_html_(self) -> str:
         from coebl.report.notebook import render_comparison
 
         return render_comparison(self)
 
-    def _clauses(self) -> Iterator[str]:
-        for place, way in enumerate(dict.fromkeys(contest.way for contest in self.contests)):
+    def _sentences(self) -> Iterator[str]:
+        for way in dict.fromkeys(contest.way for contest in self.contests):
             contests = [contest for contest in self.contests if contest.way == way]
             games = [contest for contest in contests if contest.game != ALL_GAMES]
             overall = contests[-1]
-            start = _STARTS[way] if place else _STARTS[way].capitalize()
+            start = _STARTS[way]
             if len(games) > 1 and overall.game != ALL_GAMES:
-                yield f"{start}, {self.no_whole.get(way)}, so there is no test{self._by_game(games)}"
+                yield f"{start}, {self.no_whole.get(way)}, so there is no test{self._by_game(games)}."
                 continue
             if way == "head to head" and overall.seats != "both":
                 start += f", {self.a} in the {overall.seats} seat alone"
-            yield f"{start}, {self._verdict(overall)} ({_numbers(overall)}){self._by_game(games)}"
+            yield f"{start}, {self._verdict(overall)} ({_numbers(overall)}){self._by_game(games)}."
 
     def _verdict(self, contest: Contest) -> str:
         if contest.difference.n < 2:
@@ -230,8 +230,7 @@ def _metric(results: Results, metric: str | None) -> str:
     base = metric.removeprefix("column_").partition(":")[0]
     if base != metric and has_a_number_per_seat(base):
         raise InputError(f"metric is {metric!r}; accepted: {base}, which takes {metric} in that seat.")
-    if metric not in present:
-        raise InputError(f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}.")
+    check_recorded(metric, present)
     return metric
 
 

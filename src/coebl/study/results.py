@@ -14,15 +14,14 @@ import numpy as np
 
 from coebl.backend import backend_class
 from coebl.core.arrays import evenly_spread
-from coebl.core.errors import InputError, check_integer, nearest, shorten
+from coebl.core.errors import InputError, check_integer, shorten
 from coebl.core.frames import pl
-from coebl.core.text import listed
 from coebl.engine.match import MatchKey, MatchName
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.runtimes import Runtimes, read_runtimes
 from coebl.evidence.statistics import bands
 from coebl.learners.base import Kind
-from coebl.naming import NOTHING_YET, REGISTRIES, find, known_to, learner_words, metric_words
+from coebl.naming import NOTHING_YET, REGISTRIES, check_recorded, find, known_to, learner_words, metric_words
 from coebl.study.cell import EARLIER, CellRecord
 from coebl.study.cell_file import CellRuns
 from coebl.study.errors import DamagedFileError, StoreError
@@ -411,10 +410,7 @@ class Results:
         if isinstance(metrics, str):
             raise InputError(f"metrics is {metrics!r}; accepted: a list of names, such as [{metrics!r}].")
         for metric in metrics:
-            if metric not in present:
-                raise InputError(
-                    f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}."
-                )
+            check_recorded(metric, present)
         return list(dict.fromkeys(metrics))
 
 
