@@ -339,6 +339,11 @@ def test_failed_cells_are_missing_and_the_aim_is_open(coebl, tmp_path):
     assert hedge.split()[0] in ("reached", "missed")
     assert "Not the test of the suite's file: 3 seeds instead of 4." in " ".join(said.split())
     assert (tmp_path / "out" / "tournament" / "figure-2.svg").exists()
+    coebl("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Aims of mine.py:Mine: 4 open; aims of Hedge: " in page
+    assert "<dt>Measured</dt><dd>Behind on " in page, "in the details: columns of a table are too narrow"
+    assert "<small>Behind on" not in page
 
 
 @pytest.mark.parametrize(
