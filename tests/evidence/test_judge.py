@@ -305,6 +305,14 @@ class TestReading:
         assert second.verdict == "holds"
         assert second.estimate.mean == pytest.approx(results.last(players=listed[-1])["payoff"].mean())
 
+    def test_a_metric_has_to_be_recorded_for_every_seat_that_counts(self):
+        match = MatchName("rps", "ucb", "coebl")
+        source = Made()
+        source.metrics, source.present = ("payoff",), [match, MatchName("rps", "coebl", "ucb")]
+        claim = Claim("both", "", ("payoff",), lambda _: [above(SETTING.end(match, every_seat=True))])
+        (result,) = judge(source, [claim], {"only": None})
+        assert result.note == "missing: coebl v ucb on rps: payoff of the column seat was not recorded"
+
     def test_a_window_has_both_of_its_ends(self):
         values = np.where((ROUNDS == 110) | (ROUNDS == 200), 1.0, 0.0)[:, None] + np.zeros(20)
         pairing = ALONE[0]

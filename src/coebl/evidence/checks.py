@@ -101,7 +101,7 @@ class Reader:
         self._columns = [name for metric in dict.fromkeys(metrics) for name in seat_columns(metric, results.metrics)]
         self._seeds = None if seeds is None else sorted(seeds)
         self._present, self._known = set(results.matches()), known_to(results)
-        self._frame, self._means = cache(self._read_frame), cache(self._read_means)
+        self._frame, self._side = cache(self._read_frame), cache(self._read_side)
 
     def read(self, checks: Sequence[Check], metric: str) -> list[Floats | list[Missing]]:
         """Return the samples of each check, (samples, seeds), at the seeds that they share; or the missing data."""
@@ -114,18 +114,14 @@ class Reader:
                         missing[number].append(Missing(match, ""))
                         continue
                     part = sample._replace(pairing=match, every_seat=False)
-                    where = pl.lit(seat_name(seat, len(match.players)))
                     try:
-                        parts.append(self._means(part, metric).with_columns(check=number, sample=place, where=where))
+                        parts.append(self._side(part, seat, metric).with_columns(check=number, sample=place))
                     except InputError as error:
                         missing[number].append(Missing(match, f"{part}: {str(error).rstrip('.')}"))
         numbers: dict[int, list[float]] = {}
         if parts:
-            table, signed = pl.concat(parts, how="diagonal"), metric_words(metric, self._known).signed
-            sides = by_seat(table, metric, signed, ["check", "sample", "where"]).filter(
-                pl.col("seat") == pl.col("where")
-            )
-            shared = sides.join(pooled(sides, ["check"], ["sample", "seat"]), on=["check", "seed"], how="semi")
+            table = pl.concat(parts)
+            shared = table.join(pooled(table, ["check"], ["sample", "seat"]), on=["check", "seed"], how="semi")
             means = pooled(shared, ["check", "sample"], ["seat"]).sort("sample", "seed")
             numbers = dict(means.group_by("check").agg("value").iter_rows())
         for number, check in enumerate(checks):
@@ -136,8 +132,8 @@ class Reader:
             for number, (check, lack) in enumerate(zip(checks, missing, strict=True))
         ]
 
-    def _read_means(self, sample: Sample, metric: str) -> pl.DataFrame:
-        """Return the means of a match over the rounds, a row per seed; raise an InputError with the reason if none."""
+    def _read_side(self, sample: Sample, seat: int, metric: str) -> pl.DataFrame:
+        """Return the value of a seat by seed, in one match; raise an InputError with the reason if there is none."""
         setting, frame = sample.setting, self._frame(sample.pairing)
         fitting = frame.filter(rounds=setting.rounds, noise=setting.noise)
         if len(frame) and not len(fitting):
@@ -155,7 +151,12 @@ class Reader:
         window = recorded.filter(pl.col("round").is_between(sample.first, sample.last))
         if not window.select(pl.all_horizontal(columns.is_finite().all())).item():
             raise InputError(f"{metric} is not finite in every run")
-        return window.group_by("seed").agg(pl.col(*SETTING, "players").first(), columns.mean())
+        means = window.group_by("seed").agg(pl.col(*SETTING, "players").first(), columns.mean())
+        name = seat_name(seat, len(sample.pairing.players))
+        side = by_seat(means, metric, metric_words(metric, self._known).signed).filter(seat=name)
+        if not len(side):
+            raise InputError(f"{metric} of the {name} seat was not recorded")
+        return side.select("seat", "seed", "value")
 
     def _read_frame(self, match: MatchName) -> pl.DataFrame:
         frame = self._results.curves(self._columns, game=match.game, players=match.players)
