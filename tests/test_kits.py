@@ -1,6 +1,7 @@
 """The conformance kits: all built-in learners, games and metrics pass, and each kind of fault is found."""
 
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -381,6 +382,23 @@ def test_each_fault_of_a_metric_is_found(needs, compute, point, remedy):
     failed = failed_point(check_metric(faulty("faulty", Metric, needs=needs, __call__=compute)))
     assert failed.name == point
     assert remedy in failed.detail
+
+
+@pytest.mark.parametrize(
+    ("number", "accepted"),
+    [(np.nan, "a number."), (1.5, "0 .. 1, its bounds."), (-np.inf, "0 .. 1, its bounds."), (1 + 1e-9, "")],
+)
+def test_a_recorded_number_is_within_the_bounds_of_its_metric(number, accepted):
+    def once(self, block):
+        return np.where(block.numbers == 7, number, np.zeros_like(block.reward))
+
+    odd = faulty("odd", Metric, bounds=(0, 1), __call__=once)
+    failed = [point for point in check_metric(odd).points if point.tried and not point.passed]
+    assert [point.name for point in failed[:1]] == ["one number per round and run, within its bounds"] * bool(accepted)
+    with pytest.raises(CoeblError) if accepted else nullcontext() as raised:
+        simulate("rps", "ucb", "exp3", rounds=9, seeds=[4, 5], metrics=[odd])
+    assert not accepted or str(raised.value) == f"odd is {number:g} in round 7, seed 4; accepted: {accepted}"
+    simulate("rps", "ucb", "exp3", rounds=9, seeds=2, metrics=[odd], record="last")  # the last number is 0
 
 
 def test_a_metric_passes_with_its_needs():

@@ -39,6 +39,15 @@ def test_intervals_are_cut_at_the_bounds_of_a_metric(coebl):
     assert raw["low"] < 0 < raw["mean"]
 
 
+def test_the_reason_of_an_infinite_mean_is_that_of_the_metric(coebl, tmp_path):
+    text = "from coebl.metrics import Total\nclass Far(Total):\n    name = 'far'\n    def terms(self, block):\n"
+    (tmp_path / "far.py").write_text(f"{text}        return block.reward + float('inf')\n")
+    words = "--seeds", 3, "--metric", "far.py:Far", "--metric", "kl"
+    run = match(coebl, "diagonal:2", "ucb", "exp3", 9, *words, cwd=tmp_path)
+    assert re.search(r"^far +infinite  in 3 runs$", run.stdout, re.MULTILINE)
+    assert re.search(r"^kl +infinite  an action outside the equilibrium is played$", run.stdout, re.MULTILINE)
+
+
 def test_match_without_a_winner_or_a_significant_difference(coebl):
     run = match(coebl, "rps", "nash", "nash", 20, "--seeds", "5")
     assert "Neither player wins more than the value of the game gives it." in run.stdout

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from io import BytesIO
-from math import isfinite
+from math import isfinite, isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -250,7 +250,10 @@ def _print_match(
     titles = "mean", "95 % interval (Student)"
     rows = []
     for name, estimate in estimates.items():
-        cells = dict(zip(titles, ("infinite", "an action outside the equilibrium is played"), strict=True))
+        runs = counted(int(sum(map(isinf, result.final(name)))), "run")
+        outside = issubclass(result.classes[name], metrics.metric_class("kl"))
+        reason = "an action outside the equilibrium is played" if outside else f"in {runs}"
+        cells = dict(zip(titles, ("infinite", reason), strict=True))
         if estimate is not None:
             bounds = result.classes[name].within_bounds(estimate.low, estimate.high, largest - least)
             cells = interval_cells(estimate.mean, *bounds, estimate.n, titles)

@@ -18,10 +18,11 @@ from coebl.backend import CPU, Backend, Device, backend_class, backend_for, is_o
 from coebl.backend.streams import NATURE
 from coebl.core.arrays import Booleans, Ints
 from coebl.core.errors import InputError, check_integer, shorten
+from coebl.core.modules import name_of
 from coebl.engine.match import Match, game_of
 from coebl.engine.result import Ends, Keep, Recorder, Result, check_keep
 from coebl.engine.table import Table, blame, deal, seat_at
-from coebl.engine.until import Until
+from coebl.engine.until import HittingTime, Until
 from coebl.games import AnyGame, Noise
 from coebl.games.registry import GameLike
 from coebl.learners import Learner
@@ -33,6 +34,7 @@ Record = Literal["all", "log", "last"] | int  # the recorded rounds; an int k: e
 
 _MOST_BLOCK_ROUNDS = 256
 _MOST_REPLAYED = 0.1  # if more than this share of the runs need a replay, all are replayed
+_ROUNDING = 1e-6  # of metrics, for payoffs up to 1
 _REPORTS = 200  # of the progress of a search
 MOST_SEEDS = 10**6
 
@@ -101,7 +103,7 @@ def simulate(
     record = _check_record(record, match, condition, keep)
     check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(kinds), keep)
     if search:
-        return _Search(match, search, seed_list, kinds).play(condition, progress)
+        return _checked(_Search(match, search, seed_list, kinds).play(condition, progress), kinds)
     if block_rounds is None:
         block_rounds = _fitting_rounds(match, len(seed_list), backend)
     block_rounds = check_integer("block_rounds", block_rounds, 1)
@@ -116,7 +118,7 @@ def simulate(
             some = [seed_list[run] for run in unsolved]
             replayed, _ = _play(recorder(len(some)), Table(match, some, backend_for(device)), block_rounds)
             result = _replace_runs(result, unsolved, replayed)
-    return result
+    return _checked(result, kinds)
 
 
 def default_metrics(game: AnyGame) -> list[str]:
@@ -131,6 +133,21 @@ def default_metrics(game: AnyGame) -> list[str]:
 
 def _allowed(game: AnyGame, names: Collection[str] | None) -> list[str]:
     return [metric.name for metric in all_metrics(game, names) if metric.reason_undefined(game) is None]
+
+
+def _checked(result: Result, metrics: Sequence[type[Metric]]) -> Result:
+    """Return the result; an InputError if a recorded number is NaN, or outside the bounds of its metric."""
+    slack = _ROUNDING * max(1.0, *np.abs(result.match.game.ranges).flat)
+    for metric in metrics:
+        numbers, (low, high) = result.metrics[metric.name], metric.bounds
+        good = (numbers >= low - slack) & (numbers <= high + slack)  # false for NaN
+        if not good.all():
+            index, run = np.argwhere(~good)[0]
+            number, seed = numbers[index, run], result.seeds[run]
+            place = "at the end" if HittingTime.name in result.metrics else f"in round {result.rounds[index]}"
+            accepted = "a number" if np.isnan(number) else f"{low:g} .. {high:g}, its bounds"
+            raise InputError(f"{name_of(metric)} is {number:g} {place}, seed {seed}; accepted: {accepted}.")
+    return result
 
 
 def _check_record(record: Record | None, match: Match, until: Until | None, keep: Collection[Keep]) -> Record:

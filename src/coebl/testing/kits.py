@@ -335,7 +335,7 @@ def _points_of_metric(metric: type[Metric]) -> Points:
             expected = plain(Block(match.game, first, *given))
             _compare("it", strict(Block(match.game, first, *to_strict(given))), expected)
 
-    yield "one number per round and run", shape
+    yield "one number per round and run, within its bounds", shape
     yield "takes every game that it accepts", others
     yield "does not depend on how rounds are cut into blocks", blocks
     yield "does not depend on the batch", batch
