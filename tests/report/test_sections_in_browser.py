@@ -151,7 +151,7 @@ def test_downloads(page, source):
 
 def test_the_noises_of_a_study(opened, tmp_path):
     store = Store.create(tmp_path / "study", 'name = "noisy"\n')
-    for game in ("rps", "diagonal:n=2", "diagonal:n=3"):
+    for game in ("rps", "diagonal:n=2", "diagonal:n=3", "random-gaussian:m=2,n=2,seed=1"):
         for noise in ("gaussian:sigma=0.5", "bernoulli"):
             cell = Cell(game, ("exp3", "uniform"), 20, (0, 1, 2), noise, metrics=("regret",))
             store.save(cell, cell.run())
@@ -164,6 +164,8 @@ def test_the_noises_of_a_study(opened, tmp_path):
         [(_, means)] = page.traces().values()
         assert means == pytest.approx(values.mean(axis=1).tolist(), rel=1e-4)
 
+    page.rows("small-growth", "curves")
+    assert "…" not in "".join(page.strings("small-growth")), "titles differ only in the noise, at their ends"
     assert [page.find(f"#{part}").is_enabled() for part in ("family", "size", "noise")] == [True, False, True]
     check("Rock-paper-scissors, bernoulli", "rps", "bernoulli")
     page.choose("#noise", "gaussian, sigma = 0.5")

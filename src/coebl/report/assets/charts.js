@@ -48,7 +48,7 @@ const SPECS = {
     data: { name: "curves", values: v.rows },
     columns: v.columns,
     spacing: { row: 8, column: 12 },
-    facet: category("game", { title: null, sort: v.games, header: { labelAnchor: "start", labelFontSize: 11, labelPadding: 2, labelLimit: v.width + 40 + v.room } }),
+    facet: category("game", { title: null, sort: v.games, header: { labelExpr: "split(datum.label, '\\n')", labelAnchor: "start", labelFontSize: 11, labelPadding: 2, labelLimit: v.width + 40 + v.room } }),
     resolve: { scale: { y: "independent" }, axis: { y: "independent" } },
     spec: {
       width: v.width,

@@ -152,13 +152,15 @@ function makeMultiples(figure) {
   const rows = Math.ceil(games.length / Math.max(1, Math.floor(boxWidth / (175 + room))));
   const columns = Math.ceil(games.length / rows);
   const labels = room ? endLabels(lines) : new Map();
+  const width = boxWidth / columns - 62 - room;
+  const inPanel = (game) => inLines(game, (width + 40 + room) / 7).join("\n"); // the title of a panel, as wide as the panel
   return {
     chart: "multiples",
     values: {
-      games, columns, room, width: boxWidth / columns - 62 - room, names: looks.map(({ title }) => title), colours: looks.map(({ colour }) => colour),
+      games: games.map(inPanel), columns, room, width, names: looks.map(({ title }) => title), colours: looks.map(({ colour }) => colour),
       dashes: looks.map(({ dash }) => (dash.length ? dash : [1, 0])), xType: PAGE.logarithmic[longestCurve(metric).grid] ? "log" : "linear",
       rows: lines.flatMap((line) => line.rounds.map((round, index) =>
-        ({ game: line.game, learner: line.title, round, mean: line.means[index], shape: index % Math.ceil(line.rounds.length / 4) ? "" : line.shape,
+        ({ game: inPanel(line.game), learner: line.title, round, mean: line.means[index], shape: index % Math.ceil(line.rounds.length / 4) ? "" : line.shape,
           label: index === line.rounds.length - 1 ? labels.get(line) : undefined }))),
     },
     looks, text: `${metricTitle(metric)} over rounds, a small chart for each of ${games.length} games`, title: metricTitle(metric),
@@ -187,7 +189,7 @@ function connectMultiples() {
     boxOf(`small-${figure}`).addEventListener("click", ({ target }) => {
       let item = target.__data__; // set by Vega: a mark, within the group of its panel
       while (item && !item.datum?.game) item = item.mark?.group;
-      const game = PAGE.games.findIndex(({ title }) => title === item?.datum.game);
+      const game = PAGE.games.findIndex(({ title }) => title === item?.datum.game.replaceAll("\n", " "));
       if (game < 0) return;
       choose({ game });
       byId("view-title").scrollIntoView();
