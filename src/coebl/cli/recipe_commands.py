@@ -195,7 +195,7 @@ def reproduce_command(
         raise typer.Exit(1)
 
 
-def _drawing(title: str) -> AbstractContextManager[Advance | None]:
+def _drawing(title: str) -> AbstractContextManager[Advance]:
     return progress_bar(title, line=f"drawing {title}; this takes a while")
 
 

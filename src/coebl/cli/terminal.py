@@ -10,8 +10,9 @@ import json
 import re
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from math import isnan
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Literal
@@ -177,22 +178,24 @@ def _over_lines(title: str, wide: int) -> str:
 
 
 @contextmanager
-def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterator[Advance | None]:
-    """Show a bar with the elapsed time and the time left on a terminal; elsewhere print `line`, if there is one."""
-    from coebl.study.progress import TimeLeft, open_bar
+def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterator[Advance]:
+    """Show a bar with the elapsed time and the time left on a terminal; elsewhere `line`, then a line now and then."""
+    from coebl.study import progress
 
-    bar = open_bar(label, total, transient=True)
-    if bar is None:
-        if line:
-            note(line)
-        yield None
-        return
-    time_left = TimeLeft()
+    bar = progress.open_bar(label, total, transient=True)
+    if bar is None and line:
+        note(line)
+    time_left, said = progress.TimeLeft(), time.monotonic()
 
     def advance(done: int, goal: int | None = total) -> None:
-        count = f", {done:,} of {goal:,}{time_left(done / goal)}" if goal else ""
-        bar.update(bar.task_ids[0], completed=done, total=goal, description=label + count)
+        nonlocal said
+        text = label + (f", {done:,} of {goal:,}{time_left(done / goal)}" if goal else "")
+        if bar is not None:
+            bar.update(bar.task_ids[0], completed=done, total=goal, description=text)
+        elif (now := time.monotonic()) - said >= progress.EVERY:
+            said = now
+            note(text)
 
     advance(0)
-    with bar:
+    with bar or nullcontext():
         yield advance
