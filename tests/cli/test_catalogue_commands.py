@@ -106,6 +106,11 @@ def test_a_full_disk_is_one_line():
         ("show coebl:c=2", ["informed bandit: sees its own reward and the opponent's action; needs the horizon"]),
         ("show pseudo_regret", [SIGN]),
         ("show tv", ["lower is better"]),
+        (
+            "show pool:size=2",
+            ["pool, a population\n", "usage: pool:size=1,mutants=1", "  size: an integer, 1 .. 1000000\n"],
+        ),
+        ("show gaussian", ["gaussian, a mutation\n", "\ngaussian, a noise\n"]),
         ("solve rps", ["value to the row player  0\n", "scissors  0.333333", "yes: neither player"]),
         ("solve mine.csv", ["value to the row player  0.6666666667", "attack  0.333333"]),
         ("solve mine.csv", ["1 of 3 actions are not played"]),

@@ -40,7 +40,7 @@ MISTAKES = [  # words of the command, part of the line
         "student is a mutation; accepted: a game, a learner or a metric. Name a learner that has it: "
         "coebl:mutation=student. See: coebl list mutations",
     ),
-    (["show", "pool"], "pool is a population; accepted: a game, a learner or a metric."),
+    (["check", "pool"], "pool is a population; accepted: a game, a learner or a metric."),
     (
         ["check", "bernoulli"],
         "bernoulli is a noise; accepted: a game, a learner or a metric. Name a game that has it",

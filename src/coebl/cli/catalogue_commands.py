@@ -53,7 +53,7 @@ def list_command(
     if what is None:
         for plural, registry in registries.items():
             say(f"{plural}: {', '.join(registry.names)}", hang=2)
-        say("For descriptions: coebl list games, and so on; for one game, learner or metric: coebl show NAME.")
+        say("For descriptions: coebl list games, and so on; for one of them: coebl show NAME.")
         return
     if what == "operators":
         for place, operators in enumerate(_operators()):
@@ -105,11 +105,13 @@ def _print_entries(entries: Iterable[registry.Entry[Any]], showable: bool = Fals
 
 
 @opt.app.command("show")
-def show_command(subject: _Subject) -> None:
-    """Print the description of a game, a learner or a metric.
+def show_command(
+    subject: Annotated[str, opt.argument("NAME", "A name or spec, the file of a game, or file.py:Name.")],
+) -> None:
+    """Print the description of a game, learner, metric, noise or operator.
 
     For a game: its payoffs, source and value. For a learner: how it works, what it sees, and its parameters. For a
-    metric: its definition.
+    metric: its definition. For a noise or an operator: how it works, and its parameters.
 
     \b
     Examples:
@@ -118,8 +120,10 @@ def show_command(subject: _Subject) -> None:
       coebl show my-game.csv
       coebl show coebl
       coebl show tv
+      coebl show pool
     """
-    shown, parts = _registry_of(subject), split_spec(subject)
+    fitting, parts = _registries_of(subject), split_spec(subject)
+    shown = fitting[0]
     if shown is games.GAMES:
         game = games.parse_game(subject)
         print(f"{game}\n")
@@ -136,6 +140,12 @@ def show_command(subject: _Subject) -> None:
         print(learners.parse_learner(subject) if parts.parameters else entry.name)
         _print_description(entry)
         _print_learner(entry)
+    elif shown is not metrics.METRICS:
+        for place, known in enumerate(fitting):  # such as the mutation and the noise with the name gaussian
+            entry = known[parts.name]
+            print("\n" * (place > 0) + f"{entry.name}, a {known.kind}")
+            _print_description(entry)
+            _print_usage(entry)
     else:
         metric = metrics.metric_class(subject)
         print(metric.name)
@@ -173,17 +183,21 @@ def _print_learner(entry: registry.Entry[Any]) -> None:
     from coebl.learners.base import AIMS
 
     learner: Any = entry.factory
-    say(f"usage: {entry.usage}", hang=4)
-    for parameter in entry.parameters:
-        say(f"  {parameter.name}: {parameter.accepts}", hang=4)
-    if entry.example != entry.name:
-        print(f"  for example {entry.example}")
+    _print_usage(entry)
     kind = learner.kind()
     say(f"{kind}: {learners.KINDS[kind]}; {'needs' if learner.needs_horizon else 'does not need'} the horizon")
     if kind != "search":
         say(f"in a game that is not zero-sum it aims {AIMS[learner.aim]}")
     if learner.cites:
         say(learner.cites)
+
+
+def _print_usage(entry: registry.Entry[Any]) -> None:
+    say(f"usage: {entry.usage}", hang=4)
+    for parameter in entry.parameters:
+        say(f"  {parameter.name}: {parameter.accepts}", hang=4)
+    if entry.example != entry.name:
+        print(f"  for example {entry.example}")
 
 
 @opt.app.command("check")
@@ -199,20 +213,27 @@ def check_command(subject: _Subject) -> None:
       coebl check coebl:mutation=path/to/mine.py:Noisy
       coebl check scaled:game=rps,noise=path/to/mine.py:Loud
     """
-    shown = _registry_of(subject)
+    shown = _registries_of(subject)[0]
     if shown is metrics.METRICS:
         report = testing.check_metric(metrics.metric_class(subject))
     elif shown is learners.LEARNERS:
         report = testing.check_learner(subject)
-    else:
+    elif shown is games.GAMES:
         report = testing.check_game(games.parse_game(subject))
+    else:
+        name = split_spec(subject).name
+        whole = "game that has it: scaled:game=rps," if shown is games.NOISES else "learner that has it: coebl:"
+        raise InputError(
+            f"{name} is a {shown.kind}; accepted: a game, a learner or a metric. Name a {whole}{shown.kind}={name}. "
+            f"See: coebl list {shown.plural}"
+        )
     print(report)
     if not report.passed:
         raise typer.Exit(1)
 
 
-def _registry_of(subject: str) -> registry.Registry[Any]:
-    """Return the registry of learners, games or metrics that a spec is about. Functions in a custom file are games."""
+def _registries_of(subject: str) -> list[registry.Registry[Any]]:
+    """Return the registries that a spec may be about, most often one. Functions in a custom file are games."""
     from coebl.games.registry import is_path
 
     parts = split_spec(subject)
@@ -230,17 +251,10 @@ def _registry_of(subject: str) -> registry.Registry[Any]:
     else:
         fitting = [known for known in kinds if parts.name in known] or [games.GAMES] * is_path(subject)
     if not fitting:
-        hint = nearest(parts.name, [name for known in shown for name in known.names])
+        hint = nearest(parts.name, [name for known in kinds for name in known.names])
         lists = ", ".join(f"coebl list {plural}" for plural in _SHOWABLE)
         raise InputError(f"unknown game, learner or metric {parts.name!r}{hint} See: {lists}")
-    if fitting[0] not in shown:  # a part is not checked alone
-        part = fitting[0]
-        whole = "game that has it: scaled:game=rps," if part is games.NOISES else "learner that has it: coebl:"
-        raise InputError(
-            f"{parts.name} is a {part.kind}; accepted: a game, a learner or a metric. Name a {whole}{part.kind}="
-            f"{parts.name}. See: coebl list {part.plural}"
-        )
-    return fitting[0]
+    return fitting
 
 
 # The equilibria of a game
