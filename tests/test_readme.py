@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coebl.papers.ijcai2025 import PAPER
 from coebl.tournament import read_suite
-from coebl.tournament.suite import left_out
+from coebl.tournament.suite import other_learners
 from published import read_verdicts
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +39,7 @@ def test_the_field_of_the_tournament_is_that_of_the_suite():
     field = read_suite().learners
     assert f"The {len(field)} learners of the suite" in WORDS
     assert {"kin", "strain"} < set(map(str, field))
-    assert {"exp3-as-released", "exp3-ix-as-released", "fictitious-play"} <= set(left_out(field))
+    assert {"exp3-as-released", "exp3-ix-as-released", "fictitious-play"} <= set(other_learners(field))
 
 
 def test_the_script_of_a_study_runs_on_its_own(tmp_path):

@@ -165,6 +165,7 @@ def test_a_tournament_that_is_stopped_while_it_ranks_prints_how_to_resume(coebl,
     """Everything has been played, and the ranking of a large one takes seconds."""
     monkeypatch.setattr("coebl.tournament.outcome.finish", Mock(side_effect=KeyboardInterrupt))
     monkeypatch.setattr("coebl.cli.recipe_commands.run_study", lambda *_: None)
+    monkeypatch.setattr("coebl.study.Results", Mock())
     done = coebl("tournament", "--learners", "exp3,uniform", "--games", "rps", "--out", "out", cwd=tmp_path)
     assert done.returncode == 130
     assert done.stderr == (
