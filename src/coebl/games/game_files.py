@@ -224,8 +224,16 @@ def _parse_csv(text: str) -> dict[str, Any]:
     rows, decimal_comma = _rows(text)
     if not rows:
         raise InputError("the file has only comments; accepted: a payoff matrix. Add a line per row of the game.")
-    has_header, labelled = _find_labels(rows)
+    first = rows[0].cells
+    is_framed = len(rows) > 1 and len(first) > 1 and not first[0].strip()  # by labels, with an empty corner
+    has_header = is_framed or all(map(_is_label, first))
+    if not has_header:
+        # A typo in the first row must not silently turn that row into labels.
+        for place, cell in enumerate(first):
+            if place > 0 and (_is_label(cell) or not cell.strip()):
+                raise _bad_cell(rows[0], place, "Replace it; if this line holds labels, put an empty cell before them.")
     body = rows[has_header:]
+    labelled = is_framed or all(len(row.cells) > 1 and _is_label(row.cells[0]) for row in body)
     if not body:
         accepted = "a line of numbers per row of the game. Add them below the labels"
         raise InputError(f"line {rows[0].line} holds labels and no payoffs follow; accepted: {accepted}.")
@@ -235,11 +243,10 @@ def _parse_csv(text: str) -> dict[str, Any]:
             raise _ragged(row, body[0])
     contents: dict[str, Any] = {}
     if has_header:
-        header = rows[0].cells
         # Some programs leave out the corner; an empty first cell is a corner.
-        has_corner = labelled and (len(header) == width or not header[0].strip())
-        contents["column_labels"] = header[has_corner:]
-        if len(header) - has_corner != width - labelled:
+        has_corner = labelled and (len(first) == width or not first[0].strip())
+        contents["column_labels"] = first[has_corner:]
+        if len(first) - has_corner != width - labelled:
             raise _ragged(rows[0], body[0])
     if labelled:
         contents["row_labels"] = [row.cells[0] for row in body]
@@ -251,43 +258,28 @@ def _parse_csv(text: str) -> dict[str, Any]:
 
 def _rows(text: str) -> tuple[list[_Row], bool]:
     """Return the rows that are not empty, and True if the numbers have decimal commas."""
-    numbered = list(_lines(text))
-    numbers, lines = [number for number, _ in numbered], [line for _, line in numbered]
+    lines = list(_lines(text))
     bare = [line for line in re.sub(r'"[^"]*"', "", "".join(lines)).splitlines() if line.strip()]
     # The comma is tried last: it may be the decimal sign of a file with semicolons.
     delimiter = next((sign for sign in "\t;" if bare and all(sign in line for line in bare)), ",")
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
-        rows = [_Row(numbers[reader.line_num - 1], cells) for cells in reader]
+        rows = [_Row(reader.line_num, cells) for cells in reader if cells]
     except csv.Error as error:
         accepted = "cells between commas, semicolons or tabs. Close the quotes on that line"
-        raise InputError(f"line {numbers[reader.line_num - 1]} is not CSV ({error}); accepted: {accepted}.") from None
+        raise InputError(f"line {reader.line_num} is not CSV ({error}); accepted: {accepted}.") from None
     # In a file with commas between cells, such a cell was in quotes, and 1,234 may mean more than a thousand.
     return rows, delimiter != "," and any(_WITH_COMMA.fullmatch(cell) for row in rows for cell in row.cells)
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are neither blank nor comments, with their numbers."""
+def _lines(text: str) -> Iterator[str]:
+    """Yield all lines, with empty ones in place of comments."""
     quoted = False  # inside a quoted cell a line is part of a label, even if it looks like a comment
-    for number, line in enumerate(io.StringIO(text, newline=""), start=1):
-        if quoted or (line.strip() and not line.lstrip().startswith("#")):
+    for line in io.StringIO(text, newline=""):
+        is_plain = quoted or (line.strip() and not line.lstrip().startswith("#"))
+        if is_plain:
             quoted ^= line.count('"') % 2 == 1
-            yield number, line
-
-
-def _find_labels(rows: list[_Row]) -> tuple[bool, bool]:
-    """Return True if the first row holds labels, and True if the first column does."""
-    first = rows[0]
-    if len(rows) > 1 and len(first.cells) > 1 and not first.cells[0].strip():
-        return True, True
-    has_header = all(map(_is_label, first.cells))
-    if not has_header:
-        # A typo in the first row must not silently turn that row into labels.
-        for place, cell in enumerate(first.cells):
-            if place > 0 and (_is_label(cell) or not cell.strip()):
-                raise _bad_cell(first, place, "Replace it; if this line holds labels, put an empty cell before them.")
-    body = rows[has_header:]
-    return has_header, bool(body) and all(len(row.cells) > 1 and _is_label(row.cells[0]) for row in body)
+        yield line if is_plain else "\n"
 
 
 def _is_label(cell: str) -> bool:
