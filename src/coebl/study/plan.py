@@ -30,7 +30,8 @@ _Measured = dict[int, set[_MetricKey]]  # the metrics that are measured of a mat
 class Plan:
     """The cells that a run will make, and the state of its folder."""
 
-    todo: Mapping[Cell, Cell] = field(default_factory=dict)  # cells to run, each with the study's cell that it is for
+    todo: Mapping[Cell, str] = field(default_factory=dict)  # cells to run, each with its digest
+    partial: frozenset[Cell] = frozenset()  # those of whose runs the folder holds other metrics
     found: int = 0  # cells of the study that need no run
     stored: int = 0  # valid files in the folder
     left_alone: int = 0  # files that hold nothing that the study asks for
@@ -39,8 +40,8 @@ class Plan:
     def lines(self) -> list[str]:
         """Return the cells to run, with their metrics if the folder holds other metrics of the same runs."""
         return [
-            str(cell) if cell.metrics == requested.metrics else f"{cell}, only {printable(', '.join(cell.metrics))}"
-            for cell, requested in self.todo.items()
+            f"{cell}, only {printable(', '.join(cell.metrics))}" if cell in self.partial else str(cell)
+            for cell in self.todo
         ]
 
 
@@ -86,7 +87,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     if not dry:
         for digest in stale:
             store.set_aside(store.path(digest))
-    todo, complete = _to_run(requested, finished, kept)
+    todo, partial, complete = _to_run(requested, finished, kept)
     left_alone = 0
     failures = [] if dry else store.failures()
     if kept or failures:
@@ -94,8 +95,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
         for other in kept:
             metrics, measured = _metrics(other), asked[_key_of(other)]
             left_alone += all(measured[seed].isdisjoint(metrics) for seed in other.seeds if seed in measured)
-        if failures:
-            _forget_failures(study, store, failures, {cell.digest() for cell in todo}, asked)
+        _forget_failures(study, store, failures, {*todo.values()}, asked)
     moved = "to be moved" if dry else "moved"
     notes = [
         f"{counted(count, 'cell')} {'was' if count == 1 else 'were'} made from {names}, which has changed since: "
@@ -103,7 +103,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
         "another name."
         for names, count in Counter(map(", ".join, stale.values())).items()
     ]
-    return Plan(todo, complete, len(finished) + len(kept), left_alone, (*store.notes, *notes))
+    return Plan(todo, partial, complete, len(finished) + len(kept), left_alone, (*store.notes, *notes))
 
 
 def _with_noise(description: Description, default: str | None) -> Description:
@@ -113,19 +113,21 @@ def _with_noise(description: Description, default: str | None) -> Description:
 
 def _to_run(
     requested: Mapping[str, tuple[Cell, Description]], finished: set[str], other_cells: Iterable[Description]
-) -> tuple[dict[Cell, Cell], int]:
-    """Return the cells to run, each with the study's cell that it is for, and the number of cells that need no run."""
-    missing = [pair for digest, pair in requested.items() if digest not in finished]
-    keys = {_key_of(description) for _, description in missing}
+) -> tuple[dict[Cell, str], frozenset[Cell], int]:
+    """Return the cells to run, those that lack only some metrics, and the number of cells that need no run."""
+    missing = {digest: pair for digest, pair in requested.items() if digest not in finished}
+    keys = {_key_of(description) for _, description in missing.values()}
     present = chain((requested[digest][1] for digest in finished), other_cells) if missing else ()
     held = _measured(other for other in present if not other.keep and _key_of(other) in keys)
-    todo: dict[Cell, Cell] = {}
+    todo: dict[Cell, str] = {}
+    partial: set[Cell] = set()
     complete = len(requested)
-    for cell, description in missing:
+    for digest, (cell, description) in missing.items():
         pieces = [cell] if cell.keep else _lacking(cell, description, held[_key_of(description)])
-        todo |= dict.fromkeys(pieces, cell)
+        todo |= {piece: digest if piece == cell else piece.digest() for piece in pieces}
+        partial.update(piece for piece in pieces if piece.metrics != cell.metrics)
         complete -= bool(pieces)
-    return todo, complete
+    return todo, frozenset(partial), complete
 
 
 def _lacking(cell: Cell, description: Description, held: _Measured) -> list[Cell]:

@@ -119,7 +119,6 @@ def run(
         store.keep_files(study.files)
         store.keep_text(study.text)
         todo = sorted(plan.todo, key=work_of, reverse=True)
-        digests = {cell: cell.digest() for cell in todo}
         failed: list[Cell] = []
         causes: Counter[str] = Counter()
         first = {cells[0] for cells in user_cells(reversed(todo)).values()}
@@ -135,7 +134,7 @@ def run(
             shares = _shared_array(len(todo))
             with Progress(plan.found, [*map(work_of, todo)], shares, quiet) as progress:
                 for cell, outcome in _outcomes(numbers, executor, workers, cell_timeout, shares):
-                    if isinstance(outcome, CellFile) and outcome.digest != digests[cell]:
+                    if isinstance(outcome, CellFile) and outcome.digest != plan.todo[cell]:
                         reason = "a file that it names changed while it ran, or differs on the worker; run again."
                         outcome = Failure(reason, reason)
                     if isinstance(outcome, CellFile):
