@@ -1,5 +1,6 @@
 """A study that grows in its folder: new cells are run, none is run twice, and the plan lists them in advance."""
 
+import json
 from collections import Counter
 
 import pytest
@@ -149,11 +150,17 @@ def test_a_changed_file_replaces_its_cells_of_any_seeds_and_metrics(tmp_path):
     assert runs_of(Results(tmp_path / "out"), "g.csv", "exp3", "exp3", "regret").seeds.tolist() == list(range(10))
 
 
-def test_a_failure_is_forgotten_when_its_seeds_are_split_differently(tmp_path):
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_failure_is_forgotten_when_its_seeds_are_split_differently(tmp_path, earlier):
     store = Store.create(tmp_path, TEXT)
     study = parse_study(TEXT)
     for cell in study.cells[:2]:
-        store.record_failure(cell, "too large")
+        path = store.record_failure(cell, "too large")
+        if earlier:  # as format 3 had it
+            record = json.loads(path.read_text())
+            row, column = record["description"].pop("players")
+            record["description"] |= {"row": row, "column": column, "format": 3}
+            path.write_text(json.dumps(record))
     go(study.select(study.matches(), seeds=5), tmp_path)
     assert [record.cell for record in store.failures()] == [str(study.cells[1])]  # not asked for
     go(grown(seeds_per_cell=2), tmp_path)
