@@ -12,7 +12,7 @@ RUNTIME = ["runtime", "ucb", "--game", "diagonal:n=2"]
 MISTAKES = [  # words of the command, part of the line
     (["solve", "rsp"], "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
     (["solve", "RPS"], "unknown game 'RPS': did you mean 'rps'? See: coebl list games"),
-    (["solve", "diagonal:0"], "diagonal: n is 0; accepted: an integer, 1 .. 5000."),
+    (["solve", "diagonal:0"], "diagonal: n is 0; accepted: an integer, 1 .. 5000 with space=bits, 1 .. 10 without."),
     (["solve", "diagonal:k=2"], "diagonal has no parameter 'k'"),
     (["solve", "nowhere.csv"], "nowhere.csv: there is no such file"),
     (["solve", "broken.csv"], "broken.csv: line 2 has 1 cell; accepted: 2, as on line 1."),
@@ -92,6 +92,7 @@ MISTAKES = [  # words of the command, part of the line
     (["check", "constant.py:constant"], "constant.py has no mutation 'constant': did you mean 'Constant'? It has: "),
     (["check", "more.py:More"], "more.py:More: better is 'more'; accepted: 'lower', 'higher', or None if"),
     (["check", "more.py:Other"], "more.py has no metric 'Other'. More cannot be used: better is"),
+    (["check", "more.py:Needy"], 'needs is "payoffs", a string; accepted: a set. Write needs = {"payoffs"}.'),
     (["check", "nameless.py:Metric"], "it has no name; accepted: a class attribute such as"),
     ([*PLAY, "--game", "blotto", "--metric", "kl"], "kl needs a unique equilibrium, but blotto has more than one"),
     ([*PLAY, "--save", "rounds.txt"], "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),
@@ -134,6 +135,7 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, message, coebl)
     (tmp_path / "syntax.py").write_text("x = 1\ny = = 2\n")
     (tmp_path / "more.py").write_text(
         "from coebl.metrics import Metric\nclass More(Metric):\n    name, better = 'more', 'more'\n"
+        "class Needy(Metric):\n    name, needs = 'needy', 'payoffs'\n"
     )
     (tmp_path / "nameless.py").write_text("from coebl.metrics import Metric\n")
     (tmp_path / "constant.py").write_text(

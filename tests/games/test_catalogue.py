@@ -124,6 +124,7 @@ def test_parse_game_accepts_a_game_and_applies_noise():
     assert noisy.with_noise("gaussian") == parse_game("diagonal:4")
 
 
+BITS = "accepted: an integer, 1 .. 5000 with space=bits, 1 .. 10 without."
 TOO_MANY = "actions; accepted: at most 2000. Use fewer coins or fields."
 
 
@@ -131,8 +132,9 @@ TOO_MANY = "actions; accepted: at most 2000. Use fewer coins or fields."
     ("spec", "message"),
     [
         (3, "game is 3; accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the name of a file."),
-        ("diagonal:11", "diagonal: n is 11; accepted: an integer, 1 .. 10, or more with space=bits."),
-        ("diagonal:0", "diagonal: n is 0; accepted: an integer, 1 .. 5000."),
+        ("diagonal:11", f"diagonal: n is 11; {BITS}"),
+        ("diagonal:n=", f"diagonal: n is ''; {BITS}"),
+        ("diagonal:0", f"diagonal: n is 0; {BITS}"),
         ("trap:r=1.5", "trap: r is 1.5; accepted: a number, -1 .. 1."),
         ("scaled:game=rps,scale=0", "scaled: scale is 0.0; accepted: a number, > 0."),
         ("hide-and-seek:1/0", "hide-and-seek: weights is (1.0, 0.0); accepted: numbers separated by /, > 0."),
@@ -140,7 +142,7 @@ TOO_MANY = "actions; accepted: at most 2000. Use fewer coins or fields."
         ("ito:epsilon=0", "ito: epsilon is 0.0; accepted: a number, 0 < ... 1."),
         ("random-gaussian:m=5001", "random-gaussian: m is 5001; accepted: an integer, 1 .. 5000."),
         ("random-skew:seed=-1", "random-skew: seed is -1; accepted: an integer, >= 0."),
-        ("permuted:game=diagonal:n=11", "diagonal: n is 11; accepted: an integer, 1 .. 10, or more with space=bits."),
+        ("permuted:game=diagonal:n=11", f"diagonal: n is 11; {BITS}"),
         ("blotto:coins=30,fields=5", f"blotto: coins=30,fields=5 makes 46376 {TOO_MANY}"),
         ("blotto:coins=99,fields=99", f"blotto: coins=99,fields=99 makes 1.1375e+58 {TOO_MANY}"),
         ("random-sparse:m=9,n=4,k=5", "random-sparse: k is 5; accepted: at most 4, the smaller of m=9 and n=4."),

@@ -178,6 +178,7 @@ class Range:
     low: float = -math.inf
     high: float = math.inf
     open_low: bool = False
+    note: str = ""  # after the limits in messages: how they depend on another parameter
 
     def __contains__(self, number: float) -> bool:
         above = number > self.low if self.open_low else number >= self.low
@@ -186,7 +187,7 @@ class Range:
     def __str__(self) -> str:
         if self.high == math.inf:
             return f"{'>' if self.open_low else '>='} {self.low:g}"
-        return f"{self.low:g} {'< ...' if self.open_low else '..'} {self.high:.9g}"
+        return f"{self.low:g} {'< ...' if self.open_low else '..'} {self.high:.9g}{self.note}"
 
 
 # Types of parameters, to which a field or an argument adds its meaning: Annotated[Share, "the share that ..."]

@@ -26,7 +26,8 @@ from coebl.games.registry import GAMES, OtherGame, Seed, parse_matrix
 _MOST_ACTIONS = 2000  # of blotto, whose number of actions grows fast: 2000 x 2000 payoffs take 32 MB
 
 # Parameters that several games have
-_BitCount = Annotated[int, Range(1, genes.MOST_COUNTED), "the bits of an action, at most 10 with space=indices"]
+_BITS = Range(1, genes.MOST_COUNTED, note=f" with space=bits, 1 .. {MOST_LISTED} without")
+_BitCount = Annotated[int, _BITS, "the bits of an action, at most 10 with space=indices"]
 Genes = Annotated[int, Range(1, genes.MOST_COUNTED), "the number of genes"]
 _Mask = Annotated[bool, "for genomes, true if hidden masks are drawn for each seed"]
 _SpaceName = Annotated[
@@ -124,7 +125,7 @@ def bigger_number(
 
 def _listed(name: str, game: GenomeGame) -> Game:
     if game.n > MOST_LISTED:
-        raise InputError(f"{name}: n is {game.n}; accepted: an integer, 1 .. {MOST_LISTED}, or more with space=bits.")
+        raise InputError(f"{name}: n is {game.n}; accepted: an integer, {_BITS}.")
     return game.to_matrix()
 
 

@@ -21,8 +21,9 @@ def _reason_to_reject(metric: type[Metric]) -> str | None:
     if metric.better not in ("lower", "higher", None):
         return f"better is {shorten(metric.better)}; accepted: 'lower', 'higher', or None if neither is better."
     needs, known = metric.needs, get_args(Need)
-    unknown = [needs] if isinstance(needs, str) else [need for need in needs if need not in known]
-    if unknown:
+    if isinstance(needs, str):
+        return f'needs is "{needs}", a string; accepted: a set. Write needs = {{"{needs}"}}.'
+    if unknown := [need for need in needs if need not in known]:
         return f"needs has {shorten(unknown[0])}; accepted: a set of {', '.join(known)}."
     bounds = metric.bounds
     if not (isinstance(bounds, Sequence) and len(bounds) == 2 and bounds[0] < bounds[1]):

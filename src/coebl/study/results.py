@@ -408,6 +408,7 @@ class Results:
         if metrics is None:
             return present
         if isinstance(metrics, str):
+            check_recorded(metrics, present)
             raise InputError(f"metrics is {metrics!r}; accepted: a list of names, such as [{metrics!r}].")
         for metric in metrics:
             check_recorded(metric, present)
