@@ -14,7 +14,10 @@ OF_GENES = [
 ]
 
 
-HINT = "first check that learner and twin draw the same numbers in the same order"
+def reason_to_differ(t, seat):
+    """Return the message of a round in which a learner and its twin differ."""
+    drawn = not {"_uniform", "_normal"}.isdisjoint(vars(seat.random))  # made when numbers are first drawn
+    return f"round {t}" + ": first check that learner and twin draw the same numbers in the same order" * drawn
 
 
 def check_summary_title_and_citation(spec):

@@ -12,13 +12,13 @@ from coebl.engine.table import seat_at
 from coebl.games import FunctionGame, parse_game
 from coebl.learners import Seen, parse_learner
 from learner_rules import (
-    HINT,
     OF_GENES,
     arguments_of,
     check_every_hyper_parameter,
     check_pseudo_code,
     check_summary_title_and_citation,
     made_twins,
+    reason_to_differ,
 )
 from oracles.genes import AsAtomsTwin, GeneBilinTwin, GeneLrTwin, HillClimberTwin, PbilTwin, UmdaTwin
 from oracles.learners import Exp3Twin, ThompsonTwin
@@ -64,7 +64,8 @@ def test_same_trajectory(spec, number):
     for t in range(1, rounds + 1):
         policy = learner.policy(t)
         slow = np.array([twin.policy(t) for twin in twins])
-        np.testing.assert_allclose(policy, slow, atol=make_twin.tolerance, rtol=0, err_msg=f"round {t}: {HINT}")
+        hint = reason_to_differ(t, seat)
+        np.testing.assert_allclose(policy, slow, atol=make_twin.tolerance, rtol=0, err_msg=hint)
         genome = (random.random(slow.shape) < slow).astype(np.int8)
         opponent = random.integers(0, 2, slow.shape, np.int8)
         pair = (genome, opponent) if number == 0 else (opponent, genome)

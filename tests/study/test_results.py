@@ -120,6 +120,7 @@ def test_filters_are_specs(results, filters, rows):
         ({"game": "diagonal:5"}, "no finished cell has the game"),
         ({"metrics": ["regrets"]}, "'regret'"),
         ({"metrics": "regret"}, "a list of names"),
+        ({"metrics": "x"}, "metric 'x' was not recorded. "),
     ],
 )
 def test_mistaken_filters_are_one_line(results, filters, message):
