@@ -5,14 +5,13 @@ The comparisons were fixed before the run, in studies/ablation.toml; `comparison
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from coebl.core.text import few_digits
+from coebl.core.text import few_digits, finite
 from coebl.evidence.pairwise import ALL_GAMES, SETTING, by_seat, differences, pooled, tests_of
 from coebl.evidence.statistics import Estimate, correct
 from coebl.learners import Learner, parse_learner
@@ -160,5 +159,5 @@ class Outcomes:
 
 def plain_values(estimate: Estimate, names: Sequence[str]) -> dict[str, float | None]:
     """Return numbers of an estimate, with six digits: without the noise of the last bit in a committed file."""
-    numbers = {name: float(f"{getattr(estimate, name):.6g}") for name in names}
-    return {name: None if math.isnan(number) else number for name, number in numbers.items()}
+    plain: dict[str, float | None] = finite({name: float(f"{getattr(estimate, name):.6g}") for name in names})
+    return plain

@@ -191,7 +191,9 @@ def compare(
             continue
         ranges = {name: widths[name] for name in played}
         unit = "payoff range" if len({*ranges.values()}) > 1 else ""
-        overall = _over_all(means, {name: width or 1.0 for name, width in ranges.items()} if unit else {})
+        widest = pl.col("name").replace_strict({name: width or 1.0 for name, width in ranges.items()}) if unit else 1.0
+        every = means.with_columns(game=pl.col("name"), name=pl.lit(ALL_GAMES), value=pl.col("value") / widest)
+        overall = pooled(every, ["name"], ["game"])
         if None in ranges.values():
             no_whole[way] = "some cells are of an older version, which does not store the range of the payoffs"
         elif not len(overall):
@@ -272,13 +274,6 @@ def _check_finite(samples: pl.DataFrame, metric: str) -> None:
             f"{metric} of {' v '.join(players)} on {first['name']} is not finite for every seed; accepted: another "
             "metric, such as tv, or other games."
         )
-
-
-def _over_all(means: pl.DataFrame, units: Mapping[str, float]) -> pl.DataFrame:
-    """Return the mean over all games by seed, in these units of the games, if any."""
-    unit = pl.col("name").replace_strict(units) if units else 1.0
-    games = means.with_columns(game=pl.col("name"), name=pl.lit(ALL_GAMES), value=pl.col("value") / unit)
-    return pooled(games, ["name"], ["game"])
 
 
 def _numbers(contest: Contest) -> str:
