@@ -25,7 +25,7 @@ def make_check(
         Near((sample,), threshold, "largest") if near else Bound((sample,), threshold, "above"),
         str(sample) if subject is None else subject,
         Estimate(mean, low, high, 1.0, 20, **p_values),
-        [Missing(sample.pairing, "no data")] * is_missing,
+        [Missing(sample.match, "no data")] * is_missing,
     )
 
 

@@ -45,17 +45,17 @@ class Setting(NamedTuple):
     rounds: int
     noise: str
 
-    def end(self, pairing: MatchName, every_seat: bool = False) -> Sample:
+    def end(self, match: MatchName, every_seat: bool = False) -> Sample:
         """Return the last round of a match, for its first player, in the first seat or in every one."""
-        return Sample(self, pairing, self.rounds, self.rounds, every_seat)
+        return Sample(self, match, self.rounds, self.rounds, every_seat)
 
-    def at(self, pairing: MatchName, round: int) -> Sample:
+    def at(self, match: MatchName, round: int) -> Sample:
         """Return one round of a match."""
-        return Sample(self, pairing, round, round)
+        return Sample(self, match, round, round)
 
-    def between(self, pairing: MatchName, first: int, last: int) -> Sample:
+    def between(self, match: MatchName, first: int, last: int) -> Sample:
         """Return the rounds of a match from the first to the last, both included."""
-        return Sample(self, pairing, first, last)
+        return Sample(self, match, first, last)
 
 
 class Sample(NamedTuple):
@@ -66,7 +66,7 @@ class Sample(NamedTuple):
     """
 
     setting: Setting
-    pairing: MatchName
+    match: MatchName
     first: int
     last: int
     every_seat: bool = False
@@ -74,13 +74,13 @@ class Sample(NamedTuple):
     @property
     def matches(self) -> list[MatchName]:
         """The match, or one for each seat of its first player."""
-        game, (player, *others) = self.pairing.game, self.pairing.players
+        game, (player, *others) = self.match.game, self.match.players
         seats = range(len(others) + 1) if self.every_seat else [0]
         return [MatchName(game, *others[:seat], player, *others[seat:]) for seat in seats]
 
     def __str__(self) -> str:
-        seats = "both" if len(self.pairing.players) == 2 else "all"
-        words = f"{self.pairing}, {seats} seats" if self.every_seat else str(self.pairing)
+        seats = "both" if len(self.match.players) == 2 else "all"
+        words = f"{self.match}, {seats} seats" if self.every_seat else str(self.match)
         if self.first < self.last:
             return f"{words}, rounds {self.first} to {self.last}"
         return words if self.last == self.setting.rounds else f"{words}, round {self.last}"
@@ -89,7 +89,7 @@ class Sample(NamedTuple):
 class Missing(NamedTuple):
     """A match without the data that a check needs, with the reason, which is empty if the match was not played."""
 
-    pairing: MatchName
+    match: MatchName
     reason: str
 
 
@@ -113,7 +113,7 @@ class Reader:
                     if match not in self._present:
                         missing[number].append(Missing(match, ""))
                         continue
-                    part = sample._replace(pairing=match, every_seat=False)
+                    part = sample._replace(match=match, every_seat=False)
                     try:
                         parts.append(self._side(part, seat, metric).with_columns(check=number, sample=place))
                     except InputError as error:
@@ -126,7 +126,7 @@ class Reader:
             numbers = dict(means.group_by("check").agg("value").iter_rows())
         for number, check in enumerate(checks):
             if not missing[number] and len(numbers.get(number, ())) < 2 * len(check.samples):
-                missing[number].append(Missing(check.samples[0].pairing, f"{check.samples[0]}: fewer than two seeds"))
+                missing[number].append(Missing(check.samples[0].match, f"{check.samples[0]}: fewer than two seeds"))
         return [
             lack or np.reshape(numbers[number], (len(check.samples), -1))
             for number, (check, lack) in enumerate(zip(checks, missing, strict=True))
@@ -134,7 +134,7 @@ class Reader:
 
     def _read_side(self, sample: Sample, seat: int, metric: str) -> pl.DataFrame:
         """Return the value of a seat by seed, in one match; raise an InputError with the reason if there is none."""
-        setting, frame = sample.setting, self._frame(sample.pairing)
+        setting, frame = sample.setting, self._frame(sample.match)
         fitting = frame.filter(rounds=setting.rounds, noise=setting.noise)
         if len(frame) and not len(fitting):
             length, noise = frame.select("rounds", "noise").row(0)
@@ -152,7 +152,7 @@ class Reader:
         if not window.select(pl.all_horizontal(columns.is_finite().all())).item():
             raise InputError(f"{metric} is not finite in every run")
         means = window.group_by("seed").agg(pl.col(*SETTING, "players").first(), columns.mean())
-        name = seat_name(seat, len(sample.pairing.players))
+        name = seat_name(seat, len(sample.match.players))
         side = by_seat(means, metric, metric_words(metric, self._known).signed).filter(seat=name)
         if not len(side):
             raise InputError(f"{metric} of the {name} seat was not recorded")

@@ -294,11 +294,11 @@ def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckRes
 def _missing_text(results: list[CheckResult], needs: list[MatchName]) -> str:
     """Return the missing data: games without any match, then matches that were not played, then other reasons."""
     missing = list(dict.fromkeys(lack for result in results for lack in result.missing))
-    absent = [lack.pairing for lack in missing if not lack.reason]
-    partly = {pairing.game for pairing in needs if pairing not in absent}
+    absent = [lack.match for lack in missing if not lack.reason]
+    partly = {match.game for match in needs if match not in absent}
     parts = [
-        *game_titles(dict.fromkeys(pairing.game for pairing in absent if pairing.game not in partly)),
-        *(str(pairing) for pairing in absent if pairing.game in partly),
+        *game_titles(dict.fromkeys(match.game for match in absent if match.game not in partly)),
+        *(str(match) for match in absent if match.game in partly),
         *dict.fromkeys(lack.reason for lack in missing if lack.reason),
     ]
     more = len(parts) - _MOST_MISSING

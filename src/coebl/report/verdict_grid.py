@@ -88,7 +88,7 @@ def verdict_grid(verdicts: Sequence[Verdict], titles: Mapping[str, str], learner
 
 def _by_title(text: str, verdict: Verdict, learners: Mapping[str, str]) -> str:
     """Return a string about a verdict with the specs of matches replaced by the titles in the charts."""
-    matches = {sample.pairing for check in verdict.checks for sample in check.check.samples}
+    matches = {sample.match for check in verdict.checks for sample in check.check.samples}
     for match in sorted(matches, key=lambda match: -len(str(match))):  # one may be a prefix of another
         names = [learners.get(spec, spec) for spec in match.players]
         players = " v ".join(names) if len({*match.players}) > 1 else f"{names[0]} in self-play"
@@ -104,7 +104,7 @@ def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, An
     plain["checks"] = [
         {key: few_digits(values[key], DIGITS) for key in _SHOWN}
         | {"title": _by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
-        | {"match": check.check.samples[0].pairing}
+        | {"match": check.check.samples[0].match}
         | {"before": {"shown": "holds", "refuted": "fails"}.get(values["before"], "")}
         for check, values in zip(verdict.checks, plain["checks"], strict=True)
     ]

@@ -141,7 +141,7 @@ def _convergence(converges: Sequence[str], others_do_not: Sequence[str], others:
 
 def _numbers_on_diagonal(variant: Variant) -> list[Check]:
     duels = _duels(variant, DIAGONAL)
-    six_first = sorted(duels, key=lambda sample: size_of(sample.pairing.game) != 6)
+    six_first = sorted(duels, key=lambda sample: size_of(sample.match.game) != 6)
     return [
         *(above(sample, 16.2) for sample in duels),
         Largest(tuple(six_first), 0, first=len(BASELINES)),
