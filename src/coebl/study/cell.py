@@ -10,6 +10,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 import coebl
 from coebl.backend import Device, backend_class, backend_for
@@ -458,13 +459,13 @@ def read_record(path: Path, raw: bytes) -> CellRecord:
 def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the contents of a file of the earlier format in today's layout; damage raises any of several errors."""
     layout = {key: value for key, value in stored.items() if key not in ("description", "labels", "things")}
-    layout |= _with_players(dict(stored["labels"])) | {"description": in_todays_layout(dict(stored["description"]))}
+    layout |= _with_players(dict(stored["labels"])) | {"description": _in_todays_layout(dict(stored["description"]))}
     if (metadata := stored.get("things")) is not None:
         layout |= {"learners": metadata["learners"], "metric_info": metadata["metrics"]} | (metadata.get("game") or {})
     return layout
 
 
-def in_todays_layout(description: dict[str, Any]) -> dict[str, Any]:
+def _in_todays_layout(description: dict[str, Any]) -> dict[str, Any]:
     """Return a stored description with the keys of today; one of the earlier format has a seat under each of two."""
     if "players" in description:
         return description
@@ -485,6 +486,27 @@ def _other_format(path: Path, number: int, stored: Mapping[str, Any]) -> StoreEr
         f"{path}: this is format {shorten(number, 20)}{by}, and coebl {coebl.__version__} reads formats {EARLIER} and "
         f"{FORMAT}; use the coebl that wrote it, or another folder."
     )
+
+
+def _read_description(stored: Any) -> Any:
+    """Return the description in a stored failure; None if it is damaged."""
+    if not isinstance(stored, dict):
+        return stored
+    with suppress(ValidationError):
+        return Description.model_validate_json(json.dumps(_in_todays_layout(stored)))
+    return None
+
+
+class FailureRecord(BaseModel):
+    """A cell that failed and has not been finished since."""
+
+    digest: str = ""  # the name of the cell
+    cell: str
+    description: Annotated[Description | None, BeforeValidator(_read_description)] = None
+    cause: str = ""
+    traceback: str
+    versions: dict[str, str] = {}
+    time: str = ""
 
 
 def versions(device: Device = "cpu") -> dict[str, str]:

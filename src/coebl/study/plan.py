@@ -16,9 +16,9 @@ from typing import Any
 from coebl.core.errors import printable, shorten
 from coebl.core.specs import split_spec, without_folder
 from coebl.core.text import counted
-from coebl.study.cell import Cell, Description
+from coebl.study.cell import Cell, Description, FailureRecord
 from coebl.study.errors import MissingError, StoreError
-from coebl.study.store import FailureRecord, Store, check_one_device
+from coebl.study.store import Store, check_one_device
 from coebl.study.studies import Study
 
 _Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `_key_of`
@@ -77,9 +77,9 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     stale = _stale(by_match, other_cells)
     kept = [description for digest, description in other_cells.items() if digest not in stale]
     _check_lengths(store, by_match, kept)
-    check_one_device(store, [*kept, *(requested[digest][1] for digest in finished)])
-    devices = {cell.device for cell in study.cells}
-    for device in {other.device for other in kept} - devices:
+    others, devices = {other.device for other in kept}, {cell.device for cell in study.cells}
+    check_one_device(store, others | devices if finished else others)
+    for device in others - devices:
         raise StoreError(
             f"{store.folder}: its cells were run on {device}, and the study is to be run on {', '.join(devices)}; use "
             f"another folder, or device {device}."

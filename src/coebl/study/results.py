@@ -84,7 +84,7 @@ class Results:
             present = self.store.digests()
             if present != self._listed:
                 records = [_read_valid(self.store.record, digest) for digest in present]
-                check_one_device(self.store, (record.description for record in records))
+                check_one_device(self.store, {record.description.device for record in records})
                 records.sort(
                     key=lambda cell: (cell.game, cell.noise, cell.players, cell.rounds, cell.seeds[0], cell.digest)
                 )

@@ -20,29 +20,19 @@ import os
 import platform
 import secrets
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from coebl.core.errors import InputError
 from coebl.core.files import PARTIAL, check_path, check_way, make_folder, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.engine import Result
 from coebl.study import cell_file
-from coebl.study.cell import (
-    Cell,
-    CellRecord,
-    Count,
-    Description,
-    Seconds,
-    in_todays_layout,
-    now,
-    read_record,
-    versions,
-)
+from coebl.study.cell import Cell, CellRecord, Count, FailureRecord, Seconds, now, read_record, versions
 from coebl.study.cell_file import Brief, CellFile, CellRuns, Checked
 from coebl.study.errors import DamagedFileError, MissingError, StoreError, system_error
 from coebl.study.studies import parse_toml
@@ -51,27 +41,6 @@ _FOLDERS = ("cells", "failed", "set-aside")
 _STALE_SECONDS = 86_400  # a partial file this old was left behind by a process that was killed
 _SMALL = 1 << 20  # bytes; a smaller file is read as a whole where its end would do
 _TEXTS = ("title", "description")  # keys of a study file that no cell depends on
-
-
-def _read_description(stored: Any) -> Any:
-    """Return the description in a stored failure; None if it is damaged."""
-    if not isinstance(stored, dict):
-        return stored
-    with contextlib.suppress(ValidationError):
-        return Description.model_validate_json(json.dumps(in_todays_layout(stored)))
-    return None
-
-
-class FailureRecord(BaseModel):
-    """A cell that failed and has not been finished since."""
-
-    digest: str = ""  # the name of the cell
-    cell: str
-    description: Annotated[Description | None, BeforeValidator(_read_description)] = None
-    cause: str = ""
-    traceback: str
-    versions: dict[str, str] = {}
-    time: str = ""
 
 
 class Store:
@@ -359,13 +328,12 @@ class Store:
         write_whole(path, data, durable=True, within=self.folder)
 
 
-def check_one_device(store: Store, descriptions: Iterable[Description]) -> None:
+def check_one_device(store: Store, devices: Collection[str]) -> None:
     """Reject a folder that has cells of two devices: a seed leads to different runs on them."""
-    devices = sorted({description.device for description in descriptions})
     if len(devices) > 1:
         raise StoreError(
-            f"{store.folder}: there are cells that were run on {' and on '.join(devices)}; accepted: those of one "
-            "device, as a seed leads to different runs on another. Keep them in two folders."
+            f"{store.folder}: there are cells that were run on {' and on '.join(sorted(devices))}; accepted: those of "
+            "one device, as a seed leads to different runs on another. Keep them in two folders."
         )
 
 
