@@ -155,7 +155,7 @@ def test_a_learner_that_never_plays_is_left_out(coebl, tmp_path):
             "return self.moves",
             "return self.moves[:, 1:]",
             "PolicyError: mine.py:Mine in the row seat returned a policy of shape (2, 1) in round 1; accepted: "
-            "(runs, actions) = (2, 2)",
+            "an array of shape (runs, actions) = (2, 2)",
         ),
     ],
 )

@@ -286,7 +286,7 @@ def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure
         return Failure(_late(cell, seconds, places), text)
     if isinstance(error, UserCodeError) and error.__cause__ is not None:
         error = error.__cause__  # the same for all rounds and seats, so that equal causes are counted as one
-    cause = f"{type(error).__name__}: {one_line(error)}"
+    cause = f"{type(error).__name__}: {one_line(error, 200)}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if name := files.get(Path(frame.filename).resolve()):
             return Failure(f"{name}, line {frame.lineno}: {cause}", text, name)
