@@ -291,3 +291,18 @@ def test_a_method_with_other_arguments_is_rejected(tmp_path):
         InputError, match=r"reward\(self, payoff, draw\); accepted: reward\(self, payoff, draw, payoff_range\)"
     ):
         NOISES.make(f"{tmp_path / 'odd.py'}:Odd")
+
+
+def test_a_helper_that_the_class_uses_is_no_misspelling():
+    class Mine(Learner):
+        improved = 0  # not improves
+
+        def observed(self, t, seen):  # not observe
+            self.improved += 1
+
+        def policy(self, t):
+            return self.observed(t, None)
+
+    assert LEARNERS.reason_to_reject(Mine) is None
+    Mine.obsreve = Learner.observe
+    assert LEARNERS.reason_to_reject(Mine) == "it has obsreve, which nothing uses: did you mean 'observe'? Rename it."

@@ -315,6 +315,20 @@ def _reason_not_callable(component: type) -> str | None:
     return None
 
 
+def _reason_misspelt(component: type) -> str | None:
+    """Return which attribute, unused in the class, is nearly one that it could override, in one line; None if none."""
+    own, bases = vars(component), component.__mro__[1:]
+    contract = next(base for base in bases if base.__module__.startswith("coebl."))
+    other = {name for base in bases for name in vars(base)} | inspect.get_annotations(component).keys()
+    used = {name for member in own.values() if inspect.isfunction(member) for name in member.__code__.co_names}
+    for name in [name for name in own if name[0] != "_" and name not in other | used]:
+        is_method = inspect.isfunction(own[name])
+        alike = [key for key in dir(contract) if inspect.isfunction(getattr(contract, key)) == is_method]
+        if (hint := nearest(name, [key for key in alike if key not in own], cutoff=0.8)) != ".":
+            return f"it has {name}, which nothing uses{hint} Rename it."
+    return None
+
+
 def _reason_no_dataclass(component: type[Component]) -> str | None:
     """Return why a class is not a dataclass whose fields a spec can set, in one line; None if it is."""
     own = inspect.get_annotations(component).items()
@@ -368,7 +382,7 @@ class Registry(Generic[T]):
             package = base.__module__.rpartition(".")[0]
             return f"this is {shorten(factory)}; accepted: a class that extends {package}.{base.__name__}."
         ours = getattr(factory, "__module__", "").startswith("coebl.")
-        if base is not None and not ours and (reason := _reason_not_callable(factory)):
+        if base is not None and not ours and (reason := _reason_not_callable(factory) or _reason_misspelt(factory)):
             return reason
         if reason := self._rejects(factory):
             return reason
