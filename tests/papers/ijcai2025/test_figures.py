@@ -1,6 +1,8 @@
 """The figures of the paper: their panels, the data they read, and the files they become."""
 
 import zlib
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +20,8 @@ ROUNDS = np.array([1, 1500, 3000])
 
 class Made(MadeCurves):
     """All experiments with few numbers, and a record of the matches and metrics that were read."""
+
+    store = SimpleNamespace(folder=Path("made"))
 
     def __init__(self, pairings):
         self.pairings = [tuple(pairing) for pairing in pairings]
@@ -313,7 +317,7 @@ def test_workers_write_the_same_files(quick, tmp_path):
     [
         ({"names": ["rps-selfplay"]}, r"unknown figure 'rps-selfplay': did you mean 'rps-self-play'\? Accepted: .*"),
         ({"variants": ["released"]}, r"unknown variant 'released': did you mean 'as-released'\? Accepted: text, .*"),
-        ({"names": ["by-c"]}, "there is no data for figure by-c .*"),
+        ({"names": ["by-c"]}, "there is no data for figure by-c .* run: coebl reproduce --out made --figure by-c"),
     ],
 )
 def test_draw_explains_what_is_missing(arguments, message, tmp_path):
