@@ -90,29 +90,19 @@ class Workspace(NamedTuple):
     tableaux: int  # how many are kept: one per run, or a single one that all runs use in turn
 
 
-class Layout(NamedTuple):
-    """Sizes, in elements. Rows of matrices start at whole vectors."""
-
-    m: int
-    n: int
-    rows: int  # m, rounded up to whole vectors
-    B_stride: int  # from row to row of B
-    stride: int  # from row to row of T
-    width: int  # columns of T to sweep: n, rounded up to whole vectors
-    budget: int  # how many changed entries a warm start takes on
-    numbers: Any  # the sizes of the float64 parts of a tableau, in the order of `Tableau`
-    coefficients: Any
-    indices: Any
-    scratch_numbers: Any  # those of the working memory
-    scratch_coefficients: Any
-    scratch_indices: Any
-
-
 class Tableau(NamedTuple):
-    """One tableau, the payoffs that it belongs to, and the working memory. `tableau` explains the names."""
+    """One tableau, the payoffs that it belongs to, and the working memory. `tableau` explains the names.
+
+    `layout` has the sizes of the parts, in this order. Rows of matrices start at whole vectors: rows is m, rounded up.
+    """
 
     m: int
     n: int
+    stride: int  # from row to row of T
+    B_stride: int  # from row to row of B
+    width: int  # columns of T to sweep: n, rounded up to whole vectors
+    lanes: int  # numbers in a vector of T
+    budget: int  # how many changed entries a warm start takes on
     b: Any  # (rows,), right-hand side
     c: Any  # (stride,), reduced costs
     B: Any  # (m, B_stride), the scaled payoffs
@@ -122,11 +112,6 @@ class Tableau(NamedTuple):
     norm: Any  # (stride,), 1 + squared norm of each column
     basic: Any  # (m,), the variable of each row
     nonbasic: Any  # (n,), the variable of each column
-    stride: int  # from row to row of T
-    B_stride: int  # from row to row of B
-    width: int  # columns of T to sweep
-    lanes: int  # numbers in a vector of T
-    budget: int
 
     # The working memory, which all tableaux use in turn:
     primal: Any  # (stride + rows,), the value of each variable: q, then the slacks
@@ -153,7 +138,11 @@ def _whole(size, lanes):
 
 @compiled
 def layout(m, n, like):
-    """The layout for (m, n) matrices and a T of the dtype of like."""
+    """The lengths of a `Tableau` of (m, n) payoffs, with a T of the dtype of like, and the sizes of its parts.
+
+    The sizes are those of float64, of the coefficients and of the indices, first of the tableau, then of the working
+    memory.
+    """
     lanes = BYTES // like.itemsize
     rows, B_stride, width, stride = _whole(m, LANES), _whole(n, LANES), _whole(n, lanes), _whole(n, 2 * LANES)
     if stride // lanes % 8 == 0:
@@ -161,8 +150,8 @@ def layout(m, n, like):
     budget = 1 + min(m, n) // 4  # a change costs up to a pivot, and one or two more to repair
 
     own = (rows, stride, m * B_stride, LANES), (m * stride, stride), (m, n)
-    scratch = (stride, rows, stride, rows, rows, rows, stride, stride), (rows, rows, stride, stride), (budget, 1)
-    return Layout(m, n, rows, B_stride, stride, width, budget, *own, *scratch)
+    working = (stride, rows, stride, rows, rows, rows, stride, stride), (rows, rows, stride, stride), (budget, 1)
+    return (m, n, stride, B_stride, width, lanes, budget), own, working
 
 
 @compiled
@@ -177,18 +166,18 @@ def aligned(size, like):
 @compiled
 def new_workspace(tableaux, m, n, like):
     """Memory for this number of tableaux of (m, n) matrices, with a T of the dtype of like. All are empty."""
-    lay = layout(m, n, like)
-    size = sum(lay.numbers)
-    numbers = aligned(tableaux * size + sum(lay.scratch_numbers), np.empty(0, np.float64))
-    coefficients = aligned(tableaux * sum(lay.coefficients) + sum(lay.scratch_coefficients), like)
-    indices = np.empty(tableaux * sum(lay.indices) + sum(lay.scratch_indices), np.int64)
+    _, own, working = layout(m, n, like)
+    size = sum(own[0])
+    numbers = aligned(tableaux * size + sum(working[0]), np.empty(0, np.float64))
+    coefficients = aligned(tableaux * sum(own[1]) + sum(working[1]), like)
+    indices = np.empty(tableaux * sum(own[2]) + sum(working[2]), np.int64)
     indices[-1] = 0  # stop
     for k in range(tableaux):
-        for i in range(lay.rows):
+        for i in range(own[0][0]):
             numbers[k * size + i] = 0  # b beyond m is read with the last vector, and must be a number
         numbers[(k + 1) * size - LANES + 1] = 0  # the width in scale: there is no tableau yet
     numbers[tableaux * size :] = 0
-    coefficients[tableaux * sum(lay.coefficients) :] = 0
+    coefficients[tableaux * sum(own[1]) :] = 0
     return Workspace(numbers, coefficients, indices, tableaux)
 
 
@@ -202,17 +191,15 @@ def matrix(memory, rows, columns):
 def tableau_of(workspace, lay, k):
     """Tableau k of a workspace with this layout, and the working memory."""
     numbers, coefficients, indices, tableaux = workspace
-    lengths = lay.stride, lay.B_stride, lay.width, BYTES // coefficients.itemsize, lay.budget
+    lengths, own, working = lay
     return Tableau(
-        lay.m,
-        lay.n,
-        *cut(pointer(numbers, k * sum(lay.numbers)), lay.numbers),
-        *cut(pointer(coefficients, k * sum(lay.coefficients)), lay.coefficients),
-        *cut(pointer(indices, k * sum(lay.indices)), lay.indices),
         *lengths,
-        *cut(pointer(numbers, tableaux * sum(lay.numbers)), lay.scratch_numbers),
-        *cut(pointer(coefficients, tableaux * sum(lay.coefficients)), lay.scratch_coefficients),
-        *cut(pointer(indices, tableaux * sum(lay.indices)), lay.scratch_indices),
+        *cut(pointer(numbers, k * sum(own[0])), own[0]),
+        *cut(pointer(coefficients, k * sum(own[1])), own[1]),
+        *cut(pointer(indices, k * sum(own[2])), own[2]),
+        *cut(pointer(numbers, tableaux * sum(own[0])), working[0]),
+        *cut(pointer(coefficients, tableaux * sum(own[1])), working[1]),
+        *cut(pointer(indices, tableaux * sum(own[2])), working[2]),
     )
 
 
