@@ -65,7 +65,12 @@ MALFORMED = [
     (4, 'games = ["rps", " "]', "line 4, games[1]", "this is ' '"),
     (4, 'games = [\n"rps",  # "not", [this]\n"rsp",\n]', "line 6, games[1]", "game 'rsp': did you mean 'rps'? See:"),
     (4, 'games = ["diagonal"]', "line 4, games[0]", "diagonal needs n"),
-    (4, 'games = ["diagonal:n=[2,11]"]', "line 4, games[0]", "n is 11; accepted: an integer, 1 .. 10"),
+    (
+        4,
+        'games = ["diagonal:n=[2,11]"]',
+        "line 4, games[0]",
+        "n is 11; accepted: an integer, 1 .. 5000 with space=bits, 1 .. 10 without.",
+    ),
     (4, 'games = ["diagonal:n=[2,3"]', "line 4, games[0]", "with both brackets"),
     (4, 'games = ["diagonal:n=[]"]', "line 4, games[0]", "a list that cannot be read"),
     (4, 'games = ["diagonal:k=2"]', "line 4, games[0]", "diagonal has no parameter 'k'"),
