@@ -105,6 +105,9 @@ def test_a_sweep_without_opponents_is_shown_in_self_play(tmp_path, game, metrics
 
 def test_a_sweep_of_two_settings_has_no_frontier(tmp_path):
     rates = ["coebl:c=0", "coebl:c=1", "mine:rate=0", "mine:rate=1"]
-    text = page_text(tmp_path, MadeUp([("rps", rate, other) for rate in rates for other in (rate, "best-response")]))
+    source = MadeUp([("rps", rate, other) for rate in rates for other in (rate, "best-response")])
+    text = page_text(tmp_path, source)
     assert embedded(text, "data")["frontiers"] == [None]
+    assert "There is no chart" in text
+    assert "There is no chart" not in page_text(tmp_path, source, family="the pairings of a game"), "of a tournament"
     assert "There is no chart" not in page_text(tmp_path, MadeUp([("rps", "ucb", "ucb")]))

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -101,7 +102,10 @@ def test_how_good_is_mine(coebl, tmp_path):
     coebl("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert '<h2 id="ranking-title">Ranking</h2>' in page
-    assert "<td>mine.py:Mine</td>" in page
+    assert re.search('<tr class="own"><td>[1-4]</td><td>mine.py:Mine</td>', page)
+    assert page.count('class="own"') == 1
+    assert re.search('<p class="answer">[^<]*</p><p class="numbers">mine.py:Mine is ', page)
+    assert (page.count("mine.py:Mine is "), "/mine.py" in page) == (1, False)
     assert "data:image/svg+xml;base64," in page
     summary = tmp_path / "out" / "tournament" / "summary.json"
     entire, header = summary.read_text(), '"header": ['

@@ -129,6 +129,7 @@ def _print_standings(ranking: Standings, names: Mapping[str, str], named: Sequen
     if not details:
         amounts = (f"{column.header}: {column.meaning}" for column in columns if column.header.endswith(", %"))
         say(f"{'; '.join(amounts)}. For all columns, add --details.")
+    say(outcome.intervals_note(ranking))
 
 
 @opt.app.command("reproduce")

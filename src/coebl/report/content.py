@@ -185,6 +185,7 @@ class Content:
                 for preset in self.show.presets
             ],
             "tableMetric": self.table_metric,
+            "firstOpponent": self.ranking.learners[0].learner if self.ranking and not self.show.presets else None,
             "firstGame": next(named, int(np.argmax(decided)) if decided else 0),
             "frontiers": self.frontiers,
             "frontierOpponent": self.strongest or None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from coebl.core.specs import split_spec
 from coebl.core.text import number_text, with_minus
 from coebl.engine.until import HittingTime
 from coebl.evidence.runtimes import CAPTION
@@ -28,9 +29,10 @@ class Section(BaseModel):
 
     id: str = "ranking"
     title: str = "Ranking"
-    answer: str = ""  # the finding in a sentence, for the top of the page
+    answer: str = ""  # the finding in a sentence, for the top of the page; further lines are smaller
     header: list[str] = []
     rows: list[list[str]] = []
+    marked: dict[str, int] = {}  # the rows of the learners that the page emphasises, by spec
     sentences: list[str]
     legend: str  # of the table
     picture: bytes | None = Field(default=None, exclude=True)
@@ -63,15 +65,16 @@ def ranking_section(content: Content) -> Section | None:
     if ranking is None:
         return None
     titles = content.titles
-    table = [
-        row | {"score": with_minus(row["score"]), "mean gain per round": with_minus(number_text(entry.taken, 3))}
-        for row, entry in zip(ranking.table(titles), ranking.learners, strict=True)
-    ]
+    table = []
+    for row, entry in zip(ranking.table(titles), ranking.learners, strict=True):
+        first = {key: row[key] for key in ("rank", "learner")} | {"score": with_minus(row["score"])}
+        table.append(first | {"mean gain per round": with_minus(number_text(entry.taken, 3))} | row | first)
     return Section(
         answer=ranking.sentence(titles),
         sentences=[ranking.caveat] if ranking.caveat else [],
         header=[title.capitalize() for title in table[0]],
         rows=[list(row.values()) for row in table],
+        marked={entry.learner: place for place, entry in enumerate(ranking.learners) if split_spec(entry.learner).file},
         legend=f"{ranking.caption(titles)} Mean gain per round: over the pairings.",
     )
 

@@ -7,6 +7,7 @@ writes text nodes only. A content security policy in the page forbids every conn
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -74,6 +75,7 @@ def write_page(
         sections = [ranking]
     if times := times_section(results, content):
         sections = [*sections, times]
+    marked = {spec for section in sections for spec in section.marked}
     replays = kept_replays(results, content)
     failures = [f"failed: {failure.cell}: {_last_line(failure.traceback)}" for failure in store.failures()]
     variants = {preset.id: preset.name for preset in show.presets if preset.id}
@@ -82,13 +84,14 @@ def write_page(
         "verdicts": [verdict_entry(verdict, content.titles) for verdict in verdicts],
         "outcomes": list(OUTCOMES.values()),
         "replays": replays,
+        "own": [place for place, learner in enumerate(content.learners) if learner.spec in marked],
         "until": results.condition(),
         "switches": dict(show.switches),
     }
     values = {
         "show": show,
         "name": store.name,
-        "study_file": store.text(),
+        "study_file": re.sub(r"\bfiles/[0-9a-f]{12}/", "", store.text()),
         "answer": show.filled_answer(show.outcomes(verdicts)).split("\n"),
         "scores": show.scores(verdicts),
         "left_out": left_out,

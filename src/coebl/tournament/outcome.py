@@ -111,6 +111,15 @@ def table_of(ranking: Standings, columns: Sequence[Column]) -> list[dict[str, st
     ]
 
 
+def intervals_note(ranking: Standings) -> str:
+    """Return how the intervals are made, and why those of the ranks may be narrow beside wide ones of the means."""
+    return (
+        f"Intervals of means are Student's over games. Those of ranks are from {ranking.resamples} resamples of games "
+        "and seeds, the same for all learners: one that is ahead on every game has a certain rank, even if its "
+        "advantage differs much between games."
+    )
+
+
 # Sentences
 
 
@@ -194,15 +203,20 @@ def finish(suite: Suite, study: Study, results: Results, command: str, named: Co
     titles = learner_titles((entry.learner for entry in ranking.standings), known)
     columns = columns_of(ranking.general, titles)
     columns = [column for column in columns if column.brief or column.header in _ALSO_ON_PAGE]
+    columns.sort(key=lambda column: column.header in ("95 %", "kind", *_ALSO_ON_PAGE))  # a phone shows the first few
     rows = table_of(ranking, columns)
     meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns if column.meaning)
+    said = sentences(ranking, titles, named)
+    own = [spec for spec in titles if spec in named]
+    own *= len(own) < len(titles)  # they are emphasised among others
     of_all = "What each learner earns above the mean of all, and its swap regret"
     page = Section(
-        answer=f"{leaders(ranking, titles)}.",
+        answer="\n".join([f"{leaders(ranking, titles)}.", *said[: len(own)]]),
         header=[header[:1].upper() + header[1:] for header in rows[0]],
         rows=[[with_minus(text) if "[" in text else text for text in row.values()] for row in rows],
-        sentences=sentences(ranking, titles, named),
-        legend=f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples.",
+        sentences=said[len(own) :],
+        legend=f"{meanings}. {intervals_note(ranking)}",
+        marked={entry.learner: place for place, entry in enumerate(ranking.standings) if entry.learner in own},
         picture_text=of_all if ranking.general else _EARNED,
     )
     summary = _about_run(suite, results, command) | _as_dict(ranking) | {"page": page.model_dump(exclude_unset=True)}

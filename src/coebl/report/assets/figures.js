@@ -141,6 +141,8 @@ function endLabels(lines) {
   return places;
 }
 
+const panelTitle = (game) => game.replaceAll("\u00a0=\u00a0", "=");
+
 function makeMultiples(figure) {
   const metric = metricOf(figure);
   const lines = PAGE.games.flatMap((_, game) => viewMatches(game).filter((match) => metric in match.curves && shownLearners(game).has(match.row))
@@ -153,7 +155,7 @@ function makeMultiples(figure) {
   const columns = Math.ceil(games.length / rows);
   const labels = room ? endLabels(lines) : new Map();
   const width = boxWidth / columns - 62 - room;
-  const inPanel = (game) => inLines(game, (width + 40 + room) / 7).join("\n"); // the title of a panel, as wide as the panel
+  const inPanel = (game) => inLines(panelTitle(game), (width + 40 + room) / 7.5).join("\n"); // as wide as the panel
   return {
     chart: "multiples",
     values: {
@@ -189,7 +191,7 @@ function connectMultiples() {
     boxOf(`small-${figure}`).addEventListener("click", ({ target }) => {
       let item = target.__data__; // set by Vega: a mark, within the group of its panel
       while (item && !item.datum?.game) item = item.mark?.group;
-      const game = PAGE.games.findIndex(({ title }) => title === item?.datum.game.replaceAll("\n", " "));
+      const game = PAGE.games.findIndex(({ title }) => panelTitle(title) === item?.datum.game.replaceAll("\n", " "));
       if (game < 0) return;
       choose({ game });
       byId("view-title").scrollIntoView();
@@ -199,11 +201,11 @@ function connectMultiples() {
 
 // ---- The list of lines
 
-function lineRow(name, { title, spec, colour, dash, shape }, checked, values) {
+function lineRow(name, { title, spec, colour, dash, shape }, checked, values, look = {}) {
   const box = element("input", { type: "checkbox", "data-line": name });
   box.checked = checked;
   box.addEventListener("change", () => toggleLine(name, box.checked));
-  const label = element("span", {}, title);
+  const label = element("span", look, title);
   if (spec && !title.startsWith(spec)) label.append(" ", element("span", { class: "spec" }, spec));
   const head = element("th", { scope: "row" }, element("label", { class: "check" }, box, sample(colour, dash, shape), label));
   return element("tr", checked ? {} : { class: "off" }, head, ...values.map((value) => element("td", {}, value)));
@@ -221,7 +223,7 @@ function drawLines() {
   const listed = matches.filter((match) => state.listAll || preselected.has(match.row));
   const valueOf = (match, metric) => (has(match, metric) ? withHalf(lastOf(match, metric).mean, lastOf(match, metric).half) : "");
   const rows = listed.map((match) => lineRow(String(match.row), { ...lineOf(match), title: markedTitle(match.row) },
-    shown.has(match.row), metrics.map((metric) => valueOf(match, metric))));
+    shown.has(match.row), metrics.map((metric) => valueOf(match, metric)), ownClass(match.row)));
   const reference = referenceOf(metrics[0]);
   if (reference) rows.push(lineRow(REFERENCE, reference, state.reference, [show(reference.means.at(-1)), ""]));
   keepingFocus("line", () => byId("lines").tBodies[0].replaceChildren(...rows));

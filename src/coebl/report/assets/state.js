@@ -40,6 +40,8 @@ const learnerOf = (spec) => PAGE.learners.findIndex((learner) => learner.spec ==
 const titleOf = (learner) => PAGE.learners[learner].title;
 const markedTitle = (learner) => titleOf(learner) + (PAGE.learners[learner].sees ? "\u00a0†" : ""); // if it sees more than a bandit
 const metricTitle = (metric) => PAGE.metrics[metric].title;
+const isOwn = (learner) => PAGE.own.includes(learner); // the reader's, which comes first
+const ownClass = (learner) => (isOwn(learner) ? { class: "own" } : {});
 const colourOf = (learner) => `var(--learner-${learner})`;
 
 const gameTitle = (game) => PAGE.games[game].title;
@@ -56,9 +58,12 @@ const presetLearners = (preset, game) => PAGE.presets[preset].learners[game].map
 
 // ---- Choices
 
+/** The learner of the headline, if others met it on the first game; in self-play, the sign of a metric has no meaning. */
+const leader = (PAGE.games.length ? opponentsOf(PAGE.firstGame) : []).find((learner) => learner === learnerOf(PAGE.firstOpponent)) ?? null;
+
 const state = {
   game: PAGE.firstGame,
-  opponent: null, // the column learner; null is self-play
+  opponent: leader, // the column learner; null is self-play
   preset: PAGE.presets.length ? 0 : null,
   added: new Set(), // learners whose lines the reader has turned on
   removed: new Set(), // learners whose lines the reader has turned off
@@ -82,7 +87,7 @@ function opponentOn(game) {
 function viewMatches(game = state.game) {
   const opponent = opponentOn(game);
   const fits = opponent === null ? isSelfPlay : (match) => match.column === opponent && !isSelfPlay(match);
-  return matchesOf(game).filter(fits).sort((a, b) => a.row - b.row);
+  return matchesOf(game).filter(fits).sort((a, b) => isOwn(b.row) - isOwn(a.row) || a.row - b.row);
 }
 
 /** Return the learners that are shown by default: those of the preset, or the first few. */

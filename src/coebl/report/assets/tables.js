@@ -163,8 +163,10 @@ function drawTable() {
   byId("table-lead").textContent = `${subject}: mean ± half of the 95 % interval. ${isDense ? "Learners are sorted by wins minus losses. Hover over a cell, or tap it, to see its numbers." : "Above 0, the column learner is ahead; each cell names the winner."}`;
   const largest = largestOf(matches.map((match) => endOfMatch(match).mean));
   const found = new Map(matches.map((match) => [`${rowOf(match)} ${columnOf(match)}`, match]));
-  const heads = [corner, ...columns.map(columnTitle)].map((text) => element("th", { scope: "col" }, text));
-  const rows = unique(matches.map(rowOf)).map((row) => element("tr", {}, element("th", { scope: "row" }, rowTitle(row)),
+  const markOf = (learner) => (everyGame ? {} : ownClass(learner));
+  const heads = [element("th", { scope: "col" }, corner),
+    ...columns.map((column) => element("th", { scope: "col", ...markOf(column) }, columnTitle(column)))];
+  const rows = unique(matches.map(rowOf)).map((row) => element("tr", {}, element("th", { scope: "row", ...markOf(row) }, rowTitle(row)),
     ...columns.map((column) => tableCell(found.get(`${row} ${column}`), largest))));
   const empty = element("caption", {}, "No two of these learners played each other here.");
   const table = [element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)];
