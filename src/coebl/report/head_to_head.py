@@ -69,12 +69,13 @@ def ranking_section(content: Content) -> Section | None:
     for row, entry in zip(ranking.table(titles), ranking.learners, strict=True):
         first = {key: row[key] for key in ("rank", "learner")} | {"score": with_minus(row["score"])}
         table.append(first | {"mean gain per round": with_minus(number_text(entry.taken, 3))} | row | first)
+    own = {entry.learner: place for place, entry in enumerate(ranking.learners) if split_spec(entry.learner).file}
     return Section(
         answer=ranking.sentence(titles),
         sentences=[ranking.caveat] if ranking.caveat else [],
         header=[title.capitalize() for title in table[0]],
         rows=[list(row.values()) for row in table],
-        marked={entry.learner: place for place, entry in enumerate(ranking.learners) if split_spec(entry.learner).file},
+        marked=own if len(own) < len(table) else {},
         legend=f"{ranking.caption(titles)} Mean gain per round: over the pairings.",
     )
 
