@@ -114,7 +114,7 @@ def run(
     store = Store.create(out, study.text)
     with store.log.alone():
         if rehearse and not new and user_cells(study.cells):
-            try_user_code(make_plan(study, Store.open(store.folder), dry=True).todo)  # before files are set aside
+            try_user_code(make_plan(study, store, dry=True).todo)  # before files are set aside
         plan = make_plan(study, store)
         store.keep_files(study.files)
         store.keep_text(study.text)
