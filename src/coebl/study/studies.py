@@ -271,7 +271,7 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
 
     >>> study = parse_study(EXAMPLE)
     >>> len(study.cells)
-    24
+    48
     >>> print(study.cells[0])
     rps, coebl:c=2 v coebl:c=2, 500 rounds, seeds 0..9
     >>> try:
