@@ -30,7 +30,6 @@ _MOST_DIGITS = 6  # digits of a mean, however narrow its interval is
 _SIGNS = {" >= ": " ≥ ", " <= ": " ≤ ", "sqrt(": "√("}
 _EQUATION = re.compile(r"(?<=\w) ([=≥≤]) (?=[\w−-])")
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")
-_OPTION = re.compile(r"(?<!\S)--(?=\w)")
 _PIXELS = 2  # the length on the page of a dash of one line width; lines are a little wider there
 _LIGHTER = 0.2  # how far every colour is moved towards white on a dark page
 
@@ -121,14 +120,14 @@ def short(numbers: Iterable[float], digits: int = DIGITS) -> list[float | int | 
 
 
 def unbroken(text: object) -> str:
-    """Return a string with typographic signs, in which no line breaks inside an equation or the name of an option.
+    """Return a string with typographic signs, in which no line breaks inside an equation.
 
-    >>> unbroken("at n >= 4, the mean is -3").replace("\\u00a0", "_"), unbroken("without --quick").count("-")
-    ('at n_≥_4, the mean is −3', 0)
+    >>> unbroken("at n >= 4, the mean is -3").replace("\\u00a0", "_"), unbroken("without --quick")
+    ('at n_≥_4, the mean is −3', 'without --quick')
     """
     for plain, printed in _SIGNS.items():
         text = str(text).replace(plain, printed)
-    return _OPTION.sub("\u2011\u2011", _HYPHEN.sub("−", _EQUATION.sub("\u00a0\\1\u00a0", str(text))))
+    return _HYPHEN.sub("−", _EQUATION.sub("\u00a0\\1\u00a0", str(text)))
 
 
 def interval_texts(mean: float, low: float, high: float) -> tuple[str, str]:
