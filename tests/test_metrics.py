@@ -395,7 +395,11 @@ NO_EQUILIBRIUM = (
             "metric Odd: better is 'more'; accepted: 'l",
         ),
         ("rps", type("Odd", (Metric,), {"name": "odd", "needs": {"payoff"}}), "metric Odd: needs has 'payoff'; acc"),
-        ("rps", type("Odd", (Metric,), {"name": "odd", "needs": "payoffs"}), 'metric Odd: needs is "payoffs", a string; ac'),
+        (
+            "rps",
+            type("Odd", (Metric,), {"name": "odd", "needs": "payoffs"}),
+            'metric Odd: needs is "payoffs", a str',
+        ),
         ("rps", type("Odd", (Metric,), {"name": "regret"}), "metric Odd: its name is 'regret', that of a registered"),
         (
             "rps",
