@@ -50,7 +50,7 @@ def test_the_frontier_leaves_out_values_that_are_not_finite(tmp_path):
     [frontier] = data["frontiers"]
     assert frontier["metrics"][0] == "tv"
     assert "exploitability" not in frontier["metrics"]
-    tv = [point["self"]["tv"] for point in frontier["points"]]
+    tv = [point["self_play"]["tv"] for point in frontier["points"]]
     assert [end is None for end in tv] == [True, False, False, False]
 
 
@@ -81,9 +81,9 @@ def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path, o
             half = interval.high - interval.mean
             first = runs.rounds[within][0]
             expected = {"mean": pytest.approx(interval.mean, rel=1e-4), "half": pytest.approx(half, rel=1e-4)}
-            assert point["self"][metric] == expected | {"seeds": 5, "first": first, "last": 3000}
+            assert point["self_play"][metric] == expected | {"seeds": 5, "first": first, "last": 3000}
         end = source.runs("rps", spec, opponent, "pseudo_regret").values[-1]
-        assert point["best"]["mean"] == pytest.approx(end.mean(), rel=1e-4)
+        assert point["against"]["mean"] == pytest.approx(end.mean(), rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_sweep_without_opponents_is_shown_in_self_play(tmp_path, game, metrics
     text = page_text(tmp_path, MadeUp([(game, rate, rate) for rate in RATES], metrics))
     [frontier] = embedded(text, "data")["frontiers"]
     assert (frontier["metrics"], frontier["regret"]) == (shown, None)
-    assert [point["best"] for point in frontier["points"]] == [None] * len(RATES)
+    assert [point["against"] for point in frontier["points"]] == [None] * len(RATES)
     seen = " ".join(Elements(text).strings)
     assert "for each c: how it does against itself. Lower is better." in seen
     assert "Holm" not in seen, "nothing is tested on this page"

@@ -100,7 +100,7 @@ def test_the_sweep_has_its_parameter_on_the_x_axis(page):
     points = {point["learner"]: point for point in page.data["frontiers"][1]["points"]}  # see test_page_frontier.py
     for value, spec in zip((0, 0.5, 2, 8), RATED, strict=True):
         point = points[page.place(spec)]
-        assert (lost[value], own[value]) == (point["best"]["mean"], point["self"]["exploitability"]["mean"])
+        assert (lost[value], own[value]) == (point["against"]["mean"], point["self_play"]["exploitability"]["mean"])
     assert "mean of the recorded rounds from 210 to 300" in page.text("#sweep-caption")
     least = min(lost, key=lost.get)
     assert f"Smallest loss to a best response: c = {least:g}, " in page.text("#sweep-caption")

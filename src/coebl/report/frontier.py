@@ -33,8 +33,8 @@ class FrontierPoint:
     """A setting of a learner."""
 
     learner: int  # an index into the learners of the page
-    self: dict[str, End | None]  # in self-play, by metric
-    best: End | None  # against the opponent
+    self_play: dict[str, End | None]  # by metric
+    against: End | None  # the opponent
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def read_frontier(
 ) -> Frontier | None:
     """Return the results of swept settings in self-play and against the opponent; None if there are too few.
 
-    In self-play, only metrics of which less is better are shown. The result against the opponent is the first metric
-    whose sign shows who is ahead; it is left out if they have not met. `sweeps` are the indices of the sweeps of the
-    settings, `places` those of learners, and metrics of `convergence` come before others.
+    In self-play, only metrics for which lower is better are shown. The result against the opponent is the first metric
+    whose sign shows who is ahead; it is left out if they have not met. `sweeps` has the index of the sweep of each
+    setting, `places` that of each learner, and metrics in `convergence` come before others.
     """
     ends = _ends(frame, metrics)
     signed = [name for name, words in metrics.items() if words.signed]
@@ -78,8 +78,8 @@ def read_frontier(
             points = [
                 FrontierPoint(
                     learner=places[spec],
-                    self={name: ends[spec, spec].get(name) for name in shown},
-                    best=ends[spec, opponent].get(regret) if regret else None,
+                    self_play={name: ends[spec, spec].get(name) for name in shown},
+                    against=ends[spec, opponent].get(regret) if regret else None,
                 )
                 for spec in chosen
             ]

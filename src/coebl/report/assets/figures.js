@@ -404,8 +404,8 @@ function frontier() {
   const found = PAGE.frontiers[state.game];
   if (!found) return null;
   const metric = chosenAmong(found.metrics, "frontier");
-  const points = found.points.filter((point) => point.self[metric]).map(({ learner, self, best }) => ({
-    place: learner, learner: PAGE.learners[learner], self: self[metric], best,
+  const points = found.points.filter((point) => point.self_play[metric]).map(({ learner, self_play, against }) => ({
+    place: learner, learner: PAGE.learners[learner], selfPlay: self_play[metric], against,
   }));
   points.sort((a, b) => a.learner.sweep - b.learner.sweep || a.learner.value - b.learner.value);
   return { metric, metrics: found.metrics, regret: found.regret, points };
@@ -431,7 +431,7 @@ function makeSweep() {
   const boxWidth = boxOf("sweep").clientWidth;
   const hasOpponent = regret !== null;
   const panels = [...(hasOpponent ? [`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`] : []), `${metricTitle(metric)} in self-play`];
-  const rows = points.flatMap(({ place, learner, self, best }) => (hasOpponent ? [best, self] : [self]).map(({ mean, half }, index) => ({
+  const rows = points.flatMap(({ place, learner, selfPlay, against }) => (hasOpponent ? [against, selfPlay] : [selfPlay]).map(({ mean, half }, index) => ({
     panel: panels[index], mean, low: mean - half, high: mean + half, value: learner.value, sweep: learner.sweep, learner: titleOf(place),
     named: namesOf(learner).join(", "),
   })));
@@ -439,8 +439,8 @@ function makeSweep() {
     const least = [...points].sort((a, b) => a[which].mean - b[which].mean)[0];
     return `${settingOf(least.learner, points)}, ${withInterval(least[which].mean, least[which].half)}`;
   };
-  const last = PAGE.metrics[metric].cumulative ? "" : `; in self-play, the ${roundsOf(points.map((point) => point.self))}`;
-  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. ${hasOpponent ? `Smallest loss to a ${titleOf(frontierOpponent())}: ${leastOf("best")}. ` : ""}Smallest in self-play: ${leastOf("self")}.`;
+  const last = PAGE.metrics[metric].cumulative ? "" : `; in self-play, the ${roundsOf(points.map((point) => point.selfPlay))}`;
+  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. ${hasOpponent ? `Smallest loss to a ${titleOf(frontierOpponent())}: ${leastOf("against")}. ` : ""}Smallest in self-play: ${leastOf("selfPlay")}.`;
   return {
     chart: "sweep",
     values: {
@@ -473,8 +473,8 @@ function connectFrontier() {
   });
   on("sweep-csv", "click", () => {
     const { metric, regret, points } = frontier();
-    saveCsv(titles(), points.flatMap(({ place, self, best }) =>
-      [frontierRow(place, place, metric, self), ...(best ? [frontierRow(place, frontierOpponent(), regret, best)] : [])]));
+    saveCsv(titles(), points.flatMap(({ place, selfPlay, against }) =>
+      [frontierRow(place, place, metric, selfPlay), ...(against ? [frontierRow(place, frontierOpponent(), regret, against)] : [])]));
   });
   connectPictures("sweep", titles);
 }
