@@ -14,8 +14,8 @@ OF_GENES = [
 ]
 
 
-def reason_to_differ(t, seat):
-    """Return the message of a round in which a learner and its twin differ."""
+def mismatch_message(t, seat):
+    """Return the message for a round in which a learner and its twin differ."""
     drawn = not {"_uniform", "_normal"}.isdisjoint(vars(seat.random))  # made when numbers are first drawn
     return f"round {t}" + ": first check that learner and twin draw the same numbers in the same order" * drawn
 

@@ -458,7 +458,7 @@ def test_draws_have_the_size_and_come_from_the_generator(draw, point, remedy):
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_a_draw_that_is_not_finite_is_named_and_only_once(number):
+def test_a_draw_that_is_not_finite_is_reported_once_with_its_noise(number):
     def draw(self, random, size):
         return np.where(random.random(size) < 0.5, number, 0.5)
 

@@ -386,7 +386,7 @@ def check_recorded(metric: object, present: Collection[str]) -> None:
 
 
 def _short_names(spec: str) -> set[str]:
-    """Return other names for a spec that names a file, in lower case: its class or its file in place of both."""
+    """Return short names for a spec that names a file, in lower case: with its class or its file instead of both."""
     parts = split_spec(spec)
     if not parts.file:
         return set()
@@ -510,7 +510,7 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
 
 
 def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
-    """Return the slot of each learner, which all its settings share.
+    """Return the slot of each spec; all settings of a learner share one.
 
     It is the slot that the class declares. Otherwise, a registered learner has a slot after the palette, and a custom
     learner the free slot whose colour is used least.

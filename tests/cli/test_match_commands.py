@@ -162,7 +162,7 @@ def test_a_long_match_is_announced_where_there_is_no_progress_bar_and_a_slow_one
     monkeypatch.setattr("coebl.cli.match_commands._LONG", 1e-9)
     announced = coebl(*short).stderr
     assert re.fullmatch(r"playing: [\d.e-]+ s to [\d.e-]+ s, by the declared costs of the learners\n", announced)
-    monkeypatch.setattr("coebl.study.progress.EVERY", 0.0)
+    monkeypatch.setattr("coebl.study.progress.LINE_INTERVAL", 0.0)
     assert "rps, ucb v ucb, 3 rounds, 3 of 3\n" in coebl(*short).stderr
     monkeypatch.setattr("coebl.cli.match_commands._SLOW", 1e-9)
     bar = Progress(disable=True)

@@ -37,16 +37,16 @@ MISTAKES = [  # words of the command, part of the line
     ),
     (
         ["check", "student:freedom=4"],
-        "student is a mutation; accepted: a game, a learner or a metric. Name a learner that has it: "
+        "student is a mutation; accepted: a game, a learner or a metric. Check a learner that has it: "
         "coebl:mutation=student. See: coebl list mutations",
     ),
     (["check", "pool"], "pool is a population; accepted: a game, a learner or a metric."),
     (
         ["check", "bernoulli"],
-        "bernoulli is a noise; accepted: a game, a learner or a metric. Name a game that has it",
+        "bernoulli is a noise; accepted: a game, a learner or a metric. Check a game that has it",
     ),
-    (["check", "silent.py:Silent"], "Name a game that has it: scaled:game=rps,noise=silent.py:Silent."),
-    (["check", "constant.py:Constant"], "Name a learner that has it: coebl:mutation=constant.py:Constant."),
+    (["check", "silent.py:Silent"], "Check a game that has it: scaled:game=rps,noise=silent.py:Silent."),
+    (["check", "constant.py:Constant"], "Check a learner that has it: coebl:mutation=constant.py:Constant."),
     (
         ["list", "leaners"],
         "WHAT is 'leaners'; accepted: games, learners, metrics, noises, mutations, "

@@ -293,7 +293,7 @@ def test_a_method_with_other_arguments_is_rejected(tmp_path):
         NOISES.make(f"{tmp_path / 'odd.py'}:Odd")
 
 
-def test_a_helper_that_the_class_uses_is_no_misspelling():
+def test_a_helper_that_the_class_uses_is_not_a_misspelling():
     class Mine(Learner):
         improved = 0  # not improves
 

@@ -46,7 +46,7 @@ class Tabulated(Majority):
 
 
 class Hidden(Majority):
-    """A game of two seats in which one action, drawn for each seed, earns its player what nature draws for it."""
+    """A game of two seats in which one action is the best, hidden for each seed; each seat has its own noise."""
 
     draws = 2
 
@@ -63,7 +63,7 @@ class Hidden(Majority):
 
 
 class Alternating(Majority):
-    """A game of two seats in which the first wants to match for five rounds, to differ for five, and so on."""
+    """A game of two seats in which the first player wants to match for five rounds, then to differ, in turn."""
 
     def __init__(self, turn=0):
         super().__init__(("left", "right"))

@@ -44,7 +44,7 @@ def test_who_wins_by_what_is_played(played):
     assert (pairing.winner, abs(pairing.advantage.mean), pairing.advantage.p_holm) == ("fixed:strategy=1/0/0", 60, 0)
     assert ranking.left_out == ["hedge"]
     assert ranking.metric == "pseudo_regret"
-    assert str(ranking) == "fixed:strategy=1/0/0 comes first of 2 learners: of its 1 pairing it wins 1 and loses 0."
+    assert str(ranking) == "fixed:strategy=1/0/0 ranks first among 2 learners: of its 1 pairing it wins 1 and loses 0."
 
 
 def test_every_file_is_read_once(played, monkeypatch):
@@ -82,7 +82,7 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
         (1, "c", 1, 0, 1),
         (1, "d", 0, 1, 0),
     ]  # "e" played no one
-    shared = "a, b, c and d share the first place among 4 learners; not all learners have met."
+    shared = "a, b, c and d share first place among 4 learners; not all learners have met."
     assert str(Ranking("regret", order, pairings, [])) == shared
     pairings = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=2", "b", 1)]
     order = ranked(["a:c=1", "a:c=2", "b"], pairings)
@@ -104,11 +104,11 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
     assert "None of the 2 learners is shown" in str(Ranking("regret", ranked("ab", level), level, []))
     pairings = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=1", "b", 0, p=1.0), pairing("a:c=2", "b", 0, p=1.0)]
     order = ranked(["a:c=1", "a:c=2", "b"], pairings)
-    assert str(Ranking("regret", order, pairings, [])).startswith("a:c=1 comes first of 3 learners")
+    assert str(Ranking("regret", order, pairings, [])).startswith("a:c=1 ranks first among 3 learners")
     pairings = [pairing("a:c=1", "a:c=2", 1), pairing("a:c=3", "b", 0, p=1.0)]  # the winner met only its own settings
     order = ranked(["a:c=1", "a:c=2", "a:c=3", "b"], pairings)
     assert str(Ranking("regret", order, pairings, [])) == (
-        "a:c=3 and b share the first place among 2 learners; not all learners have met."
+        "a:c=3 and b share first place among 2 learners; not all learners have met."
     )
 
 
@@ -135,7 +135,7 @@ def test_run_and_results_begin_with_the_ranking(coebl, tmp_path):
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
     assert lines[1] == ""
-    assert lines[2].startswith("fixed:strategy=1/0/0 comes first of 2 learners")
+    assert lines[2].startswith("fixed:strategy=1/0/0 ranks first among 2 learners")
     table = lines.index("", 2) + 1
     assert lines[table].split() == ["rank", "learner", "won", "undecided", "lost", "score"]
     assert lines[table + 1].split() == ["1", "fixed:strategy=1/0/0", "1", "0", "0", "+1.00"]

@@ -18,7 +18,7 @@ from learner_rules import (
     check_pseudo_code,
     check_summary_title_and_citation,
     made_twins,
-    reason_to_differ,
+    mismatch_message,
 )
 from oracles.genes import AsAtomsTwin, GeneBilinTwin, GeneLrTwin, HillClimberTwin, PbilTwin, UmdaTwin
 from oracles.learners import Exp3Twin, ThompsonTwin
@@ -64,7 +64,7 @@ def test_same_trajectory(spec, number):
     for t in range(1, rounds + 1):
         policy = learner.policy(t)
         slow = np.array([twin.policy(t) for twin in twins])
-        hint = reason_to_differ(t, seat)
+        hint = mismatch_message(t, seat)
         np.testing.assert_allclose(policy, slow, atol=make_twin.tolerance, rtol=0, err_msg=hint)
         genome = (random.random(slow.shape) < slow).astype(np.int8)
         opponent = random.integers(0, 2, slow.shape, np.int8)

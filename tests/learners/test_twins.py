@@ -6,7 +6,7 @@ import pytest
 from bare_seats import build_seat
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS, Seen, _template, parse_learner
-from learner_rules import INDEXED, arguments_of, check_every_hyper_parameter, made_twins, reason_to_differ
+from learner_rules import INDEXED, arguments_of, check_every_hyper_parameter, made_twins, mismatch_message
 from oracles.evolution import CoeblTwin, KinTwin, StrainTwin
 from oracles.learners import (
     BlumMansourTwin,
@@ -140,7 +140,7 @@ def test_same_trajectory_with_any_horizon_and_none(spec, horizon, rounds):
 def test_only_a_learner_that_draws_is_suspected_of_other_draws(spec, hint):
     seat = build_seat(parse_learner(spec), SEEDS, (2, 3), 9, (-1, 1))
     parse_learner(spec).seated(seat).policy(1)
-    assert ("draw the same numbers" in reason_to_differ(1, seat)) == hint
+    assert ("draw the same numbers" in mismatch_message(1, seat)) == hint
 
 
 def check_trajectory(spec, game, horizon, rounds=ROUNDS):
@@ -156,7 +156,7 @@ def check_trajectory(spec, game, horizon, rounds=ROUNDS):
     for t in range(1, rounds + 1):
         policy = learner.policy(t)
         slow = np.array([twin.policy(t) for twin in twins])
-        hint = reason_to_differ(t, learner.seat)
+        hint = mismatch_message(t, learner.seat)
         np.testing.assert_allclose(policy, slow, atol=make_twin.tolerance, rtol=0, err_msg=hint)
         # Any actions will do, so most are drawn from the twin's policy and some at will: every pair gets its visits.
         # A learner that divides by the probability of its action never sees one of probability 0.

@@ -277,5 +277,5 @@ def test_without_scripts_there_are_tables(tmp_path):
     assert "Ranking" in text, "an ordinary study begins with the ranking"
     assert "<td>best response</td>" not in text, "it sees more than the others"
     assert "Left out, since they see more than a bandit does: best response." in text
-    assert re.search(r"comes first of 4 learners|share the first place|is shown to beat another", text)
+    assert re.search(r"ranks first among 4 learners|share first place|is shown to beat another", text)
     assert text.index('id="ranking"') < text.index('id="table"') < text.index('id="figures"')

@@ -163,7 +163,7 @@ def test_a_learner_that_never_plays_is_left_out(coebl, tmp_path):
         ),
     ],
 )
-def test_a_learner_that_fails_from_the_first_is_reported_before_the_work(coebl, tmp_path, old, new, cause):
+def test_a_learner_that_fails_from_the_first_round_is_reported_before_the_run(coebl, tmp_path, old, new, cause):
     (tmp_path / "mine.py").write_text(FIRST_ACTION.replace(old, new))
     code, said, complaint = coebl(*QUICK)
     assert (code, "cells run" in said) == (2, False)

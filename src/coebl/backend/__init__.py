@@ -162,7 +162,7 @@ class Backend:
     def defer_failures(self, runs: int) -> None:
         """Let new solvers mark runs in `unsolved` if a matrix has no answer, instead of waiting for each answer.
 
-        Waiting slows a GPU down. The rest of a marked run is void, and it has to be played again.
+        Waiting slows a GPU down. The rest of a marked run is invalid, so the run has to be played again.
         """
 
     def einsum(self, subscripts: str, *operands: Any) -> Any:

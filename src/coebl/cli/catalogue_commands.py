@@ -53,7 +53,7 @@ def list_command(
     if what is None:
         for plural, registry in registries.items():
             say(f"{plural}: {', '.join(registry.names)}", hang=2)
-        say("For descriptions: coebl list games, and so on; for one of them: coebl show NAME.")
+        say("For descriptions: coebl list games, and so on. For a single entry: coebl show NAME.")
         return
     if what == "operators":
         for place, operators in enumerate(_operators()):
@@ -222,9 +222,9 @@ def check_command(subject: _Subject) -> None:
         report = testing.check_game(games.parse_game(subject))
     else:
         name = split_spec(subject).name
-        whole = "game that has it: scaled:game=rps," if shown is games.NOISES else "learner that has it: coebl:"
+        owner = "game that has it: scaled:game=rps," if shown is games.NOISES else "learner that has it: coebl:"
         raise InputError(
-            f"{name} is a {shown.kind}; accepted: a game, a learner or a metric. Name a {whole}{shown.kind}={name}. "
+            f"{name} is a {shown.kind}; accepted: a game, a learner or a metric. Check a {owner}{shown.kind}={name}. "
             f"See: coebl list {shown.plural}"
         )
     print(report)
@@ -233,7 +233,7 @@ def check_command(subject: _Subject) -> None:
 
 
 def _registries_of(subject: str) -> list[registry.Registry[Any]]:
-    """Return the registries that a spec may be about, most often one. Functions in a custom file are games."""
+    """Return the registries that a spec may refer to, usually one. Functions in a custom file are games."""
     from coebl.games.registry import is_path
 
     parts = split_spec(subject)

@@ -179,21 +179,21 @@ def _over_lines(title: str, wide: int) -> str:
 
 @contextmanager
 def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterator[Advance]:
-    """Show a bar with the elapsed time and the time left on a terminal; elsewhere `line`, then a line now and then."""
+    """Show a bar with elapsed and remaining time on a terminal; elsewhere print `line`, then one every ten seconds."""
     from coebl.study import progress
 
     bar = progress.open_bar(label, total, transient=True)
     if bar is None and line:
         note(line)
-    time_left, said = progress.TimeLeft(), time.monotonic()
+    time_left, last_line = progress.TimeLeft(), time.monotonic()
 
     def advance(done: int, goal: int | None = total) -> None:
-        nonlocal said
+        nonlocal last_line
         text = label + (f", {done:,} of {goal:,}{time_left(done / goal)}" if goal else "")
         if bar is not None:
             bar.update(bar.task_ids[0], completed=done, total=goal, description=text)
-        elif (now := time.monotonic()) - said >= progress.EVERY:
-            said = now
+        elif (now := time.monotonic()) - last_line >= progress.LINE_INTERVAL:
+            last_line = now
             note(text)
 
     advance(0)

@@ -78,7 +78,7 @@ def check_integer(argument: str, value: Any, low: int, high: int | None = None) 
     return number
 
 
-def nearest(word: object, known: Iterable[str], cutoff: float = 0.66) -> str:  # by default, two of three letters fit
+def nearest(word: object, known: Iterable[str], cutoff: float = 0.66) -> str:  # by default, two of three letters match
     """Suggest the known word nearest to this one, ignoring case; return "." if none is close.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])

@@ -35,7 +35,7 @@ def check_path(argument: str, path: object) -> Path:
 
 
 def open_without_waiting(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file to read. Without O_NONBLOCK, opening a pipe would wait for a writer."""
+    """Open a file for reading. Without O_NONBLOCK, opening a pipe would wait for a writer."""
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
 
 

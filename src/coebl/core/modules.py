@@ -92,7 +92,7 @@ def load_file(path: str) -> ModuleType:
 
 
 def name_of(kind: type) -> str:
-    """Return the name of a class in messages: mine.py:Mine if it was loaded from a user's file.
+    """Return the name of a class for messages: mine.py:Mine if it was loaded from a user's file.
 
     >>> name_of(Lazy)
     'Lazy'
@@ -102,7 +102,7 @@ def name_of(kind: type) -> str:
 
 
 def undefined(instance: object, method: str, returns: str) -> InputError:
-    """Return the error of a method that every subclass has to define, to be raised by the base class.
+    """Return the error for a method that every subclass has to define; the base class raises it.
 
     >>> undefined(3, "half(self)", "a number")
     InputError('int has no half(self); write one that returns a number.')

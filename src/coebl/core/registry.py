@@ -1,6 +1,6 @@
 """Registries: games, noises, learners, metrics and operators, each by name.
 
-An object gets its name in one of four ways: by a decorator where it is written (``@GAMES.add("rps")``), by a line in
+An object gets its name in one of four ways: by a decorator at its definition (``@GAMES.add("rps")``), by a line in
 the registry's table of homes, through an entry point of another package, or as ``path/to/file.py:Name``.
 
 An `Entry` is a named factory: a function or a dataclass whose parameters a spec can set. The annotation of a parameter
@@ -105,7 +105,7 @@ class Parameter:
             raise
 
     def _plain(self, value: Any) -> Any:
-        """Return a value in plain Python types, so that its spec makes the same; a ValueError if it has no spec."""
+        """Return a value in plain Python types, so that its spec makes an equal one; or raise a ValueError."""
         kind = get_origin(self.kind) or self.kind
         if kind is Literal and any(type(value) is type(choice) and value == choice for choice in get_args(self.kind)):
             return value
@@ -316,7 +316,7 @@ def _reason_not_callable(component: type) -> str | None:
 
 
 def _reason_misspelt(component: type) -> str | None:
-    """Return which attribute, unused in the class, is nearly one that it could override, in one line; None if none."""
+    """Return which unused attribute of a class looks like a misspelt inherited one, in one line; None if none does."""
     own, bases = vars(component), component.__mro__[1:]
     contract = next(base for base in bases if base.__module__.startswith("coebl."))
     other = {name for base in bases for name in vars(base)} | inspect.get_annotations(component).keys()
@@ -511,17 +511,17 @@ class Registry(Generic[T]):
             arguments = entry.check(arguments)
         return entry.factory(**arguments)
 
-    def resolve(self, thing: str | T) -> T:
+    def resolve(self, value: str | T) -> T:
         """Return an object of the registry's base, or make the object of a spec."""
         base = self.base
         assert base is not None
-        if isinstance(thing, base):
-            return thing
-        if isinstance(thing, str):
-            return self.make(thing)
-        repair = f" Make one: {thing.__name__}()." if isinstance(thing, type) and issubclass(thing, base) else ""
+        if isinstance(value, base):
+            return value
+        if isinstance(value, str):
+            return self.make(value)
+        repair = f" Make one: {value.__name__}()." if isinstance(value, type) and issubclass(value, base) else ""
         accepted = f"a {base.__name__}, or a spec such as {self.names[0]!r}"
-        raise InputError(f"{self.kind} is {shorten(thing)}; accepted: {accepted}.{repair}")
+        raise InputError(f"{self.kind} is {shorten(value)}; accepted: {accepted}.{repair}")
 
     def canonical(self, spec: str) -> str:
         """Return the shortest equivalent of a user's spec; files that it names are run."""

@@ -78,7 +78,7 @@ class Player(Contestant):
         self.actions, own_labels = _count_actions("actions", actions)
         self.opponent_actions: int | None = None
         opponent_labels = None
-        self.opponents = None if opponents is None else _each_opponent(opponents, opponent_actions)
+        self.opponents = None if opponents is None else _labels_of_opponents(opponents, opponent_actions)
         if self.opponents is not None:
             self.opponent_actions = math.prod(map(len, self.opponents))
         elif opponent_actions is not None:
@@ -191,8 +191,8 @@ class Player(Contestant):
     ) -> None:
         """Report the outcome of a round.
 
-        Every outcome enters the history. The learner learns from it, unless the learner needs the opponent's action and
-        that is missing, or divides by the probability of the action and that was 0.
+        Every outcome enters the history. The learner learns from it unless it needs the opponent's action and that is
+        missing, or divides by the probability of the action and that was 0.
 
         Args:
             ticket: a ticket that `ticket` or `act` returned; by default that of `act`.
@@ -530,7 +530,7 @@ def _count_actions(argument: str, actions: int | Sequence[str]) -> tuple[int, tu
     return len(labels), labels
 
 
-def _each_opponent(opponents: Any, opponent_actions: Any) -> tuple[tuple[str, ...], ...]:
+def _labels_of_opponents(opponents: Any, opponent_actions: Any) -> tuple[tuple[str, ...], ...]:
     """Return the labels of the actions of each opponent, by default their numbers."""
     if opponent_actions is not None:
         raise InputError("opponent_actions and opponents are both given; accepted: one of them.")

@@ -136,7 +136,7 @@ def _allowed(game: AnyGame, names: Collection[str] | None) -> list[str]:
 
 
 def _checked(result: Result, metrics: Sequence[type[Metric]]) -> Result:
-    """Return the result; an InputError if a recorded number is NaN, or outside the bounds of its metric."""
+    """Return the result; raise an InputError if a recorded number is NaN or outside the bounds of its metric."""
     slack = _ROUNDING * max(1.0, *np.abs(result.match.game.ranges).flat)
     for metric in metrics:
         numbers, (low, high) = result.metrics[metric.name], metric.bounds

@@ -45,7 +45,7 @@ class PolicyError(CoeblError, ValueError):
 
 
 def deal(game: AnyGame, seeds: Sequence[int], backend: Backend = CPU) -> AnyGame:
-    """Return a game as it is played with these seeds: it may have something hidden for each, such as a mask."""
+    """Return the game that is played with these seeds; it may have something hidden for each, such as a mask."""
     return game.dealt(seeds, backend) if hasattr(game, "dealt") else game
 
 
@@ -82,7 +82,7 @@ def seat_at(
 
 
 def blame(error: BaseException, learner: Learner, place: str) -> NoReturn:
-    """Raise an error of a custom learner with its file and line, or with its name if coebl raised it there."""
+    """Raise the error of a custom learner with its file and line, or with its name if coebl raised the error."""
     line = where(error)
     if isinstance(error, InputError) and line and str(learner) not in str(error):
         error.args = (f"{learner}: {error}",)

@@ -1,6 +1,6 @@
-"""Checks of statements about matches, on one number per seed: an estimate, with a p value for it and one against it.
+"""Checks of statements about matches, on one number per seed: an estimate, with p values for and against it.
 
-A check holds, fails, or decides nothing. The tests are Student's. Intervals are two-sided, at 95 %, and not corrected
+A check holds, fails, or is undecided. The tests are Student's. Intervals are two-sided, at 95 %, and not corrected
 for the number of checks; `coebl.evidence.judge` corrects the p values.
 
 If a metric takes few values, as the distance to a pure equilibrium does late in a run, Student's interval is an
@@ -46,23 +46,23 @@ class Setting(NamedTuple):
     noise: str
 
     def end(self, match: MatchName, every_seat: bool = False) -> Sample:
-        """Return the last round of a match, for its first player, in the first seat or in every one."""
+        """Return a sample of the last round of a match, for its first player in the first seat or in every seat."""
         return Sample(self, match, self.rounds, self.rounds, every_seat)
 
     def at(self, match: MatchName, round: int) -> Sample:
-        """Return one round of a match."""
+        """Return a sample of one round of a match."""
         return Sample(self, match, round, round)
 
     def between(self, match: MatchName, first: int, last: int) -> Sample:
-        """Return the rounds of a match from the first to the last, both included."""
+        """Return a sample of the rounds of a match from the first to the last, both included."""
         return Sample(self, match, first, last)
 
 
 class Sample(NamedTuple):
     """A number per seed: the mean of a metric over the recorded rounds of a match from the first to the last.
 
-    It is that of the first player, see `coebl.evidence.pairwise`; in every seat, its mean over the matches in which
-    this player has each of the seats, and the others keep their order.
+    The number is that of the first player, see `coebl.evidence.pairwise`. With `every_seat`, it is the mean over the
+    matches in which this player takes each seat in turn and the others keep their order.
     """
 
     setting: Setting
@@ -94,7 +94,7 @@ class Missing(NamedTuple):
 
 
 class Reader:
-    """A reader of samples from results: each match once for all metrics, with all seeds or only those given."""
+    """A reader of samples from results, for all seeds or the given ones. It reads each match once for all metrics."""
 
     def __init__(self, results: Results, metrics: Iterable[str], seeds: Collection[int] | None = None) -> None:
         self._results = results
@@ -133,7 +133,7 @@ class Reader:
         ]
 
     def _read_side(self, sample: Sample, seat: int, metric: str) -> pl.DataFrame:
-        """Return the value of a seat by seed, in one match; raise an InputError with the reason if there is none."""
+        """Return the metric of a seat by seed, in one match; raise an InputError with the reason if there is none."""
         setting, frame = sample.setting, self._frame(sample.match)
         fitting = frame.filter(rounds=setting.rounds, noise=setting.noise)
         if len(frame) and not len(fitting):
@@ -168,7 +168,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Check(ABC):
-    """A statement about samples that is tested against a threshold, with a p value for it and one against it."""
+    """A statement about samples that is tested against a threshold, with p values for and against it."""
 
     samples: tuple[Sample, ...]
     threshold: float
@@ -281,9 +281,9 @@ class TimesMedian(Check):
 class Near(Check):
     """The largest, or the least, of the means is within the tolerance of a number.
 
-    Two one-sided tests (equivalence) give the p value for it. The p value against it is that of either side, doubled.
-    The largest mean is above a bound if any mean is, with Bonferroni's correction for the choice; it is below a bound
-    if every mean is. The interval is that of the sample with the largest mean, as if it had not been chosen.
+    Two one-sided tests (equivalence) give the p value for it. The p value against it is twice the smaller one of the
+    two sides. The largest mean is above a bound if any mean is, with Bonferroni's correction for the choice; it is
+    below a bound if every mean is. The interval is that of the sample with the largest mean, as if it were not chosen.
     """
 
     extreme: Literal["largest", "least"]
@@ -352,11 +352,11 @@ class Largest(Check):
 
 @dataclass(frozen=True)
 class Sublinear(Check):
-    """The mean grows like the time to a power below the threshold between two rounds; the later sample is first.
+    """Between two rounds, the mean grows like a power of time below the threshold; the later sample is first.
 
-    The power is a = log(R(late) / R(early)) / log(late / early), of the mean R. It is below b exactly if the mean of
-    R(late) - (late / early)^b R(early) is below 0, which is tested by seed. The interval is Fieller's: the powers that
-    this test, two-sided, does not reject.
+    The exponent is a = log(R(late) / R(early)) / log(late / early), of the mean R. It is below b exactly if the mean of
+    R(late) - (late / early)^b R(early) is below 0, which is tested by seed. The interval is Fieller's: the exponents
+    that the two-sided test does not reject.
     """
 
     threshold: float = _SUBLINEAR
@@ -393,7 +393,7 @@ def _bonferroni(p_values: Sequence[float]) -> float:
 def fieller(late: Floats, early: Floats) -> tuple[float, float]:
     """Return Fieller's interval for the ratio of two positive means, paired by seed; its ends may be 0 and infinity.
 
-    It contains the ratios r for which the t test does not reject that late - r early has the mean 0. They solve
+    It contains the ratios r for which the t test does not reject that late - r early has mean 0. They solve
     a r² - 2 b r + c <= 0; if they are not an interval of positive numbers, the smallest one around them is returned.
     """
     means = np.array([late.mean(), early.mean()])

@@ -81,7 +81,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of learners a and b in every way that the results allow; printed, it has a sentence for each."""
+    """The comparison of learners a and b in every way that the results allow. It prints a sentence for each."""
 
     a: str
     b: str

@@ -189,7 +189,7 @@ def _numbers(table: pl.DataFrame, metric: str, signed: bool, seat: int) -> tuple
 
 
 def seat_name(seat: int, players: int) -> str:
-    """Return the name of a seat, counted from 0, in a match of so many players."""
+    """Return the name of a seat, counted from 0, in a match with this number of players."""
     return SEATS[seat] if players == 2 else f"player{seat + 1}"
 
 
@@ -326,8 +326,8 @@ class Ranking:
         if len(first) > 1:
             *others, last = (names[entry.learner] for entry in first)
             unmet = "" if self.all_met else "; not all learners have met"
-            return f"{', '.join(others)} and {last} share the first place among {ranked}{unmet}."
-        place = f"comes first of {ranked}"
+            return f"{', '.join(others)} and {last} share first place among {ranked}{unmet}."
+        place = f"ranks first among {ranked}"
         if not self.all_met:
             place = f"has the best score of {ranked}, but not all learners have met"
         return (

@@ -36,15 +36,15 @@ class AnyGame(Protocol):
 
     A game may also have attributes that the engine uses only where they exist:
 
-    - `payoff_range`: the limits of the payoffs to the row player, in a game in which the other player loses what the
+    - `payoff_range`: the limits of the payoffs to the row player, in a game in which the column player loses what the
       row player wins. A game without it is not zero-sum.
-    - `draws`: the numbers of nature per run and round, by default one. If there are more, the draw is (runs, draws).
+    - `draws`: the number of random draws per run and round, by default one. If there are more, `draw` is (runs, draws).
     - `dealt(seeds, backend)`: the game that the runs of these seeds play, if something is drawn for each of them.
     - `at(t)` and `steady(t)`: the game of round t, and the number of rounds, including round t, for which it stays the
       same, if payoffs change. Learners that see the true payoffs cannot play it.
     - `placed(backend)`: the game with its arrays on the device of a backend, for `rewards`.
     - `own_view(seat)`: the payoffs of a seat, (its actions, joint actions of the others), for learners that see them.
-    - `answer(seat, policy)`: a best response to a policy, likewise, in a game of genomes.
+    - `answer(seat, policy)`: likewise, a best response to the opponent's policy, in a game of genomes.
     - `is_target(seat, action)`: true where an action ends a run with `until="optimum"`.
 
     Metrics declare what else they need, such as a `value`. A name in `unknown`, such as "value", means that the game
@@ -75,7 +75,7 @@ class AnyGame(Protocol):
 
 
 def is_zero_sum(game: object) -> bool:
-    """Return True if a game declares that what the row player wins the other player loses.
+    """Return True if a game declares that the column player loses what the row player wins.
 
     >>> is_zero_sum(Game([[3, 0], [1, 2]])), is_zero_sum(Game(([[3, 0], [5, 1]], [[3, 5], [0, 1]])))
     (True, False)

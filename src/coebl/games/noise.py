@@ -36,7 +36,7 @@ class Noise(Component):
         raise undefined(self, "draw(self, random, size)", "an array of this size")
 
     def drawn(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        """Return `draw(random, size)`; an InputError if it has another size, or numbers that are not finite."""
+        """Return `draw(random, size)`; raise an InputError if its size is wrong or a number is not finite."""
         numbers = self.draw(random, size)
         if (shape := np.shape(numbers)) != (expected := np.broadcast_shapes(size)):
             raise InputError(f"{self}: draw returned an array of shape {shape}; accepted: {expected}, that of size.")

@@ -60,7 +60,7 @@ def pointer(typing, memory, start):
 
 @intrinsic
 def cut(typing, memory, sizes):
-    """Pointers to consecutive parts of these sizes: each begins where the one before ends, the first at a pointer."""
+    """Pointers to consecutive parts of these sizes: the first is `memory`, each other is where the last part ends."""
     parts = types.UniTuple(memory, len(sizes))
 
     def code(context, builder, signature, args):

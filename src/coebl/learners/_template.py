@@ -59,8 +59,8 @@ class EpsilonGreedy(Learner):
 
     def observe(self, t: int, seen: Seen) -> None:
         """Learn from round t. `seat.at` indexes one entry per run, so every run is updated at once."""
-        # A reward is to be maximised, and counted from the middle of the known range in units of the noise's deviation;
-        # self.seat.unit_loss(seen.reward) is a loss from 0 to 1.
+        # Rewards are to be maximised. They are counted from the middle of the known range, in units of the standard
+        # deviation of the noise; self.seat.unit_loss(seen.reward) is a loss from 0 to 1.
         played = self.seat.at(seen.action)
         self.count[played] += 1
         self.mean[played] += (seen.reward - self.mean[played]) / self.count[played]

@@ -89,7 +89,7 @@ def _decided(runs: Mapping[tuple[str, ...], Floats]) -> set[tuple[str, ...]]:
 
 
 def draw_times(ax: Axes, rows: Mapping[str, Sequence[Runtimes]], columns: Sequence[str]) -> None:
-    """Draw expected running times as a heat map, darker where they are longer, with the number of runs that hit.
+    """Draw expected running times as a heat map, darker where they are longer, with the number of hits.
 
     Args:
         ax: the axes.

@@ -111,9 +111,9 @@ def draw_sweep(
     label: str = "",
     better: Literal["lower", "higher"] | None = "lower",
 ) -> Best:
-    """Draw estimates by tick, and return the best, the least if neither is better.
+    """Draw estimates by tick, and return the best one; if `better` is None, the least.
 
-    The best has a ring unless it is tied.
+    A ring marks the best unless it is tied.
     """
     mean, low, high = np.array([(point.mean, point.low, point.high) for point in points.values()]).T
     x, ticks = np.arange(len(points)), list(points)

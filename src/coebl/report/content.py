@@ -1,4 +1,4 @@
-"""The content of the page, read once from results: games, learners, metrics, the curves of all matches."""
+"""The content of the page, read once from results: games, learners, metrics, and the curves of all matches."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class PageMatch:
     row: int  # the learner in the first seat
     column: int  # the learner in the second seat; with more seats, all others as one entry
     curves: dict[str, PageCurve]  # by metric
-    winner: int | None = None  # significant after correction, or only before it
+    winner: int | None = None  # an index; significant after correction, or only before it
     decided: str = "untested"  # "after" correction, "before" it only, or "no"
 
 
@@ -151,7 +151,7 @@ class Content:
 
     @property
     def is_ranked(self) -> bool:
-        """True if the tests are those of the ranking, which leaves out learners that see more than a bandit does."""
+        """True if the tests are those of the ranking, which leaves out learners that see more than a bandit."""
         return self.ranking is not None and self.show.family == "all pairings"
 
     @property
@@ -199,8 +199,8 @@ class Content:
         actions = None if reference is None else _size(self.games[game].spec)
         if reference is None or actions is None:
             return None
-        selves = [match.curves.values() for match in self.matches[game] if match.row == match.column]
-        places = {curve.grid for curves in selves for curve in curves}
+        self_play = [match.curves.values() for match in self.matches[game] if match.row == match.column]
+        places = {curve.grid for curves in self_play for curve in curves}
         grids = [(place, np.array(rounds, float)) for rounds, place in self.grids.items() if place in places]
         return {
             "label": f"{reference.label}, K\u00a0=\u00a0{actions}",
@@ -352,7 +352,7 @@ def _curves(
 
 
 def _add_outcomes(results: Results, content: Content) -> None:
-    """Add the winners to the matches, according to the tests of the ranking, or else of all learners."""
+    """Add the winners to the matches, by the tests of the ranking, or else by tests of all learners."""
     metric, pairings = content.table_metric, []
     if content.ranking and content.is_ranked:
         pairings = content.ranking.pairings

@@ -23,7 +23,7 @@ _MOST_LINES = 12  # in the picture of hitting times; more cannot be distinguishe
 
 
 class Section(BaseModel):
-    """A section of a page: plain strings, perhaps a table, and perhaps a picture as SVG, whose scripts are not run."""
+    """A section of a page: plain strings, and optionally a table and an SVG picture, whose scripts are not run."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 

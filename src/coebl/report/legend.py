@@ -66,8 +66,8 @@ class PageLearner:
     dash: list[float]  # in pixels
     shape: str
     sweep: int | None = None
-    value: float | None = None  # of the number that the sweep varies
-    sees: str = ""  # its kind, if it sees more than a bandit, with which it cannot be compared
+    value: float | None = None  # of the parameter that the sweep varies
+    sees: str = ""  # its kind, if it sees more than a bandit and so cannot be compared with one
 
 
 def page_game(spec: str, noise: str) -> PageGame:
@@ -91,7 +91,7 @@ def page_learners(
     known: Known,
     groups: Mapping[str, Sequence[str]],
 ) -> list[PageLearner]:
-    """Return every learner, then the `groups` by name, which look like their first; `plainest` are those of presets."""
+    """Return all learners, then `groups` by name, drawn like their first members; `plainest` are those of presets."""
     titles = learner_titles(specs, known)
     swept = {spec: place for place, sweep in enumerate(sweeps) for spec in sweep.values}
     learners = {

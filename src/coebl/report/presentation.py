@@ -15,7 +15,7 @@ _FIRST = ("absolute_pseudo_regret", "pseudo_regret", "exploitability")  # metric
 
 @dataclass(frozen=True)
 class Preset:
-    """A selection of lines: the specs of the learners shown on each game; "*" stands for all other games.
+    """A selection of lines: the specs of the learners shown on each game; "*" means all other games.
 
     >>> Preset("the text", {"rps": ["coebl:c=2", "ucb"], "*": ["coebl", "ucb"]}, id="text").on("diagonal:n=2")
     ['coebl', 'ucb']
@@ -70,8 +70,8 @@ class Presentation:
     def filled_answer(self, outcomes: Mapping[str, Sequence[str]]) -> str:
         """Return the answer with the numbers of these outcomes of the main claim, by variant.
 
-        The answer refers to them as {text[holds]}; {tested} is the number of checks with data, and {which} the
-        total number if there are more. If the answer names a variant that was not judged, the result is "".
+        The answer refers to them as {ID[holds]}, by the id of a variant; {tested} is the number of checks with data,
+        {which} the total number if there are more. If the answer names a variant that was not judged, the result is "".
 
         >>> show = Presentation("A title", answer="{tested} checks{which}: {a[holds]} hold.")
         >>> show.filled_answer({"a": ["holds", "fails", "not testable"]})

@@ -209,7 +209,7 @@ class Cell:
         )
 
     def named(self) -> list[tuple[str, Registry[Any], str]]:
-        """Return all that the cell names, in the order of its fields: a key, which is unique, a registry and a spec."""
+        """Return a unique key, a registry and a spec for all that the cell names, in the order of its fields."""
         named: list[tuple[str, Registry[Any], str]] = [("game", GAMES, self.game)]
         named += ((_seat_key(seat), LEARNERS, spec) for seat, spec in enumerate(self.players))
         named += [("noise", NOISES, self.noise)] if self.noise else []
@@ -457,7 +457,7 @@ def read_record(path: Path, raw: bytes) -> CellRecord:
 
 
 def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the contents of a file of the earlier format in today's layout; damage raises any of several errors."""
+    """Return the contents of a file of the earlier format in today's layout; damage raises one of several errors."""
     layout = {key: value for key, value in stored.items() if key not in ("description", "labels", "things")}
     layout |= _with_players(dict(stored["labels"])) | {"description": _in_todays_layout(dict(stored["description"]))}
     if (metadata := stored.get("things")) is not None:
@@ -466,7 +466,7 @@ def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in_todays_layout(description: dict[str, Any]) -> dict[str, Any]:
-    """Return a stored description with the keys of today; one of the earlier format has a seat under each of two."""
+    """Return a stored description with today's keys; the earlier format has row and column, not players."""
     if "players" in description:
         return description
     if description.pop("format", None) != EARLIER:

@@ -52,7 +52,7 @@ class CellRuns(NamedTuple):
     """The runs of a cell."""
 
     record: CellRecord
-    rounds: Ints  # which are those of each run
+    rounds: Ints  # the same in every run
     metrics: dict[str, Floats]  # by name: (runs, rounds)
 
     def at(self, rounds: Collection[int]) -> CellRuns:

@@ -23,7 +23,7 @@ from coebl.study.studies import Study
 
 _Key = tuple[Any, ...]  # the runs of a cell apart from seeds and metrics, see `_key_of`
 _MetricKey = tuple[str, str | None]  # a metric, and the checksum of its file or of its source, if it has one
-_Measured = dict[int, set[_MetricKey]]  # the metrics that are measured of a match, by seed
+_Measured = dict[int, set[_MetricKey]]  # the measured metrics of a match, by seed
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Plan:
     """The cells that a run will make, and the state of its folder."""
 
     todo: Mapping[Cell, str] = field(default_factory=dict)  # cells to run, each with its digest
-    partial: frozenset[Cell] = frozenset()  # those of whose runs the folder holds other metrics
+    partial: frozenset[Cell] = frozenset()  # those of whose runs the folder already holds other metrics
     found: int = 0  # cells of the study that need no run
     stored: int = 0  # valid files in the folder
     left_alone: int = 0  # files that hold nothing that the study asks for
@@ -91,11 +91,11 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     left_alone = 0
     failures = [] if dry else store.failures()
     if kept or failures:
-        asked = _measured(descriptions)
+        wanted = _measured(descriptions)
         for other in kept:
-            metrics, measured = _metrics(other), asked[_key_of(other)]
+            metrics, measured = _metrics(other), wanted[_key_of(other)]
             left_alone += all(measured[seed].isdisjoint(metrics) for seed in other.seeds if seed in measured)
-        _forget_failures(study, store, failures, {*todo.values()}, asked)
+        _forget_failures(study, store, failures, {*todo.values()}, wanted)
     moved = "to be moved" if dry else "moved"
     notes = [
         f"{counted(count, 'cell')} {'was' if count == 1 else 'were'} made from {names}, which has changed since: "
@@ -171,14 +171,14 @@ def _measured(descriptions: Iterable[Description]) -> dict[_Key, _Measured]:
 
 
 def _forget_failures(
-    study: Study, store: Store, failures: Iterable[FailureRecord], todo: set[str], asked: dict[_Key, _Measured]
+    study: Study, store: Store, failures: Iterable[FailureRecord], todo: set[str], wanted: dict[_Key, _Measured]
 ) -> None:
     """Remove the records of cells whose runs are held by now, or are run in other cells."""
     noises = {cell.labels().game: without_folder(cell.default_noise) for cell in study.cells}
     for failure in failures:
         if failure.description is not None and failure.digest not in todo:
             description = _with_noise(failure.description, noises.get(failure.description.game))
-            if asked[_key_of(description)].keys() >= {*description.seeds}:
+            if wanted[_key_of(description)].keys() >= {*description.seeds}:
                 store.forget_failure(failure.digest)
 
 

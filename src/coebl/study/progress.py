@@ -39,7 +39,7 @@ _STARTING = 2.0  # seconds to start the worker processes
 _STORING = 0.006  # seconds that the parent needs for each cell, while the others work
 
 _MOST_LINES = 5  # printed while the study runs
-EVERY = 10.0  # seconds between the lines in a log
+LINE_INTERVAL = 10.0  # seconds between the lines in a log
 _IDLE = 30.0  # seconds after which a line is printed even if no cell has ended
 _SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # seconds, share of the work, seconds: see `TimeLeft`
 
@@ -244,7 +244,7 @@ class Progress:
         self._finished += 1
         self._failed += failed
         self._rounds_done += rounds
-        self.show(EVERY)
+        self.show(LINE_INTERVAL)
 
     def say(self, line: str) -> None:
         """Print a line above the bar; only the first few are printed."""

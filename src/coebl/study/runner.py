@@ -169,7 +169,7 @@ def run(
 
 
 def try_user_code(cells: Iterable[Cell]) -> None:
-    """Reject user code that fails from the first round; the quickest cells are tried."""
+    """Reject user code that fails in its first rounds; only the quickest cells are tried."""
     tries = user_cells(sorted(cells, key=work_of))
     if tries:
         warm_up(cell for cells in tries.values() for cell in cells)

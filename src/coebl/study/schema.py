@@ -325,7 +325,7 @@ class Build:
             self._reject(place, value, accepted)
             return []
         if isinstance(value, list) and not value:
-            self._add(place, f"this list is empty; accepted: {accepted}. Put at least one in.")
+            self._add(place, f"this list is empty; accepted: {accepted}. Add at least one.")
         entries: list[Entry] = []
         for index, entry in enumerate(value if isinstance(value, list) else [value]):
             where = (*place, index) if isinstance(value, list) else place
@@ -352,7 +352,7 @@ class Build:
         return made
 
     def _keep(self, names: Registry[Any], spec: str, value: Any, known_everywhere: bool = False) -> str:
-        """Return the spec; keep the object if no other process can make it from this: it is in no package or file."""
+        """Return the spec; keep the object if no other process can make it from the spec."""
         if known_everywhere:
             return spec
         kept = self._objects.setdefault((names.kind, spec), value)
@@ -395,7 +395,7 @@ class Build:
                 name = entry if entry == "all" else self._metric(entry)
                 if search and (name == "all" or self._class_of(name).cumulative):
                     raise InputError(
-                        f"{name} adds up over the rounds, and {search} is a search. Name exploitability, say."
+                        f"{name} adds up over the rounds, and {search} is a search. Use exploitability, for example."
                     )
                 names.append(((*place, index), name))
         return names
@@ -425,7 +425,7 @@ class Build:
         return self._distinct(spec, metric, placed if metric.seat else split_spec(placed).name)
 
     def _distinct(self, given: str, metric: type[Metric], spec: str) -> str:
-        """Return the spec of a custom metric, or an earlier one of it; reject a name that another metric has."""
+        """Return the spec of a custom metric, or the first equivalent one; reject a name that another metric has."""
         if not _fits(r"[A-Za-z][A-Za-z0-9_]*(:\d+)?", metric.name):
             accepted = 'letters, digits and _, such as name = "surprise"'
             raise InputError(f"{given}: the class attribute name is {shorten(metric.name)}; accepted: {accepted}.")
@@ -435,7 +435,7 @@ class Build:
         return spec_of_first
 
     def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: AnyGame) -> tuple[str, ...]:
-        """Return the metrics to measure on a game, as registered, then by file: equal sets have equal digests."""
+        """Return the metrics to measure on a game, in a fixed order, so that equal sets have equal digests."""
         chosen = set[str]()
         if not is_zero_sum(game) and "metrics" not in self._table:
             metrics = [((), name) for name in _GENERAL_SUM_METRICS]
@@ -456,7 +456,7 @@ class Build:
     # Match-ups
 
     def _match_ups(self, seats: int) -> dict[Players, Place]:
-        """Return the players of each match of a game with this many seats, each once, with the place that names it."""
+        """Return the players of each match of a game with this number of seats, once, with the place that names it."""
         if seats in self._found:
             return self._found[seats]
         match_ups = self._found[seats] = {}
@@ -472,7 +472,7 @@ class Build:
             for where, players in itertools.islice(self._match_up(key, value, place, pool, seats), MOST + 1):
                 match_ups.setdefault(players, where)
             if len(match_ups) > MOST:
-                self._add(place, f"this gives more than {MOST:,} match-ups; accepted: no more. Sweep less.")
+                self._add(place, f"this gives more than {MOST:,} match-ups; accepted: at most that many. Sweep less.")
                 match_ups.clear()
                 break
         return match_ups
@@ -513,7 +513,7 @@ class Build:
     def _match_up(
         self, key: str, value: Any, place: Place, pool: list[str], seats: int
     ) -> Iterable[tuple[Place, Players]]:
-        """Return the players that one key of the table gives, for a game with this many seats."""
+        """Return the players that one key of the table defines, for a game with this number of seats."""
         if key in ("pairs", "players"):
             return self._listed_players(key, value, place, seats)
         if key not in MATCH_UPS:
@@ -566,7 +566,7 @@ class Build:
     def _check_games(
         self, games: list[Entry], metrics: list[tuple[Place, str]], common: Cell
     ) -> tuple[dict[tuple[str, str | None], list[Cell]], list[AnyGame]]:
-        """Return the matches of every game as cells without seeds, by name and own noise, and a game per seat count.
+        """Return the matches of every game as cells without seeds, by name and noise, and a game per number of seats.
 
         A cell keeps its policies if the page can draw them.
         """
@@ -645,7 +645,7 @@ def one_among(learner: str, opponent: str, seat: int, seats: int) -> Players:
 
 
 def _order(metric: str, places: Mapping[str, int]) -> tuple[int, str, int]:
-    """Return the sort key of a metric: as registered, by seat, then those in files."""
+    """Return the sort key of a metric: in the order of the registry, by seat, then those in files."""
     parts = split_spec(metric)
     if parts.name not in places:
         return len(places), without_folder(metric), 0

@@ -99,7 +99,7 @@ class LocalPool:
         self.stalled = False
 
     def check(self, last: float) -> bool:
-        """Return False if no further call will end; `last` is the monotonic time at which one has ended.
+        """Return False if no further call can end; `last` is the monotonic time at which the latest one ended.
 
         Either all processes died before they took a call, or one was killed while it held the lock of the pool's
         queue: a process is missing, and there is no progress since.
@@ -177,7 +177,7 @@ _shares: Any = None  # the share done of each cell, in memory that the parent re
 
 
 def _begin(shares: Any) -> None:
-    """Leave hang-ups to the parent, as pebble does interrupts; end when it ends for any reason; use a single core."""
+    """Leave hang-ups to the parent, as pebble leaves interrupts; end when the parent ends; use a single core."""
     global _shares
     _shares = shares
     if hang_up := getattr(signal, "SIGHUP", None):  # Windows has none
@@ -219,7 +219,7 @@ def play(cell: Cell, seconds: float | None = None, stack: str | None = None, num
 
 @cache
 def _load_modules() -> None:
-    """Import the modules that a cell needs, so that the import does not count as time of the first cell."""
+    """Import the modules that a cell needs, so that imports do not count towards the time of the first cell."""
     Cell("rps", ("ucb", "exp3"), rounds=2, seeds=(0,)).run()
 
 
@@ -312,7 +312,7 @@ def _late(cell: Cell, seconds: float | None, places: list[str]) -> str:
 
 
 def _user_files(cell: Cell) -> dict[Path, str]:
-    """Return the Python files that a cell names."""
+    """Return the Python files that a cell names: resolved path to name."""
     return {Path(name).resolve(): name for *_, spec in cell.named() for name in files_in(spec)}
 
 
@@ -320,7 +320,7 @@ def _user_files(cell: Cell) -> dict[Path, str]:
 
 
 def user_cells(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
-    """Return a few cells for each spec that names a user's file, with different games or seats, in the given order."""
+    """Return a few cells for each spec that names a user's file, of different games or seats, in the given order."""
     chosen: dict[str, dict[tuple[str, bool], Cell]] = {}
     for cell in cells:
         for *_, spec in cell.named():

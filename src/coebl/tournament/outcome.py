@@ -112,11 +112,11 @@ def table_of(ranking: Standings, columns: Sequence[Column]) -> list[dict[str, st
 
 
 def intervals_note(ranking: Standings) -> str:
-    """Return how the intervals are made, and why those of the ranks may be narrow beside wide ones of the means."""
+    """Return how the intervals are computed, and why those of ranks may be narrow where those of means are wide."""
     return (
         f"Intervals of means are Student's over games. Those of ranks are from {ranking.resamples} resamples of games "
         "and seeds, the same for all learners: one that is ahead on every game has a certain rank, even if its "
-        "advantage differs much between games."
+        "advantage varies a lot between games."
     )
 
 
@@ -208,7 +208,7 @@ def finish(suite: Suite, study: Study, results: Results, command: str, named: Co
     meanings = "; ".join(f"{column.header}: {column.meaning}" for column in columns if column.meaning)
     said = sentences(ranking, titles, named)
     own = [spec for spec in titles if spec in named]
-    own *= len(own) < len(titles)  # they are emphasised among others
+    own *= len(own) < len(titles)  # emphasised only among others
     of_all = "What each learner earns above the mean of all, and its swap regret"
     page = Section(
         answer="\n".join([f"{leaders(ranking, titles)}.", *said[: len(own)]]),

@@ -114,9 +114,8 @@ class Statement(_Table):
     metric: _Line  # the metric that decides
     alpha: float = Field(ge=ALPHA, le=ALPHA, strict=True, description=str(ALPHA))
     correction: Annotated[Literal["holm"], Field(description='"holm"')]
-    ratio: float = Field(
-        1.0, gt=0, strict=True, description="a number above 0"
-    )  # best-response: of the least of the opponents' regrets; single-runs: of the median run's
+    # best-response: times the least of the opponents' regrets; single-runs: times that of the median run
+    ratio: float = Field(1.0, gt=0, strict=True, description="a number above 0")
     never_above: float | None = Field(None, gt=0, strict=True, description="a number above 0")
     misses: StrictInt | None = Field(None, ge=0, description="an integer, >= 0")
     share: float | None = Field(None, gt=0, le=1, strict=True, description="a number, above 0 and <= 1")
@@ -307,7 +306,7 @@ def opponents_of(suite: Suite, subject: Learner) -> list[Learner]:
 
 
 def other_learners(field: Iterable[Learner]) -> list[str]:
-    """Return the learners of the package that could play and do not, without oracles and those that need a parameter.
+    """Return the learners of the package that could play but do not, without oracles and those that need a parameter.
 
     >>> from coebl.tournament import read_suite
     >>> other_learners(read_suite().learners)[:2]

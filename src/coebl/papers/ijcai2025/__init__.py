@@ -241,7 +241,7 @@ def line_title(role: str, match: MatchName) -> str:
 
 
 def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False, alike: bool = False) -> Panel:
-    """Return a panel of curves, a colour per role, with the reference lines and axes of the paper's figures."""
+    """Return a panel of curves, with a colour per role, and the reference lines and axes of the paper's figures."""
     game = next(iter(lines.values())).game
     styles = {line_title(role, match): learner_style(role) for role, match in lines.items()}
 

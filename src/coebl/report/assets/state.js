@@ -40,7 +40,7 @@ const learnerOf = (spec) => PAGE.learners.findIndex((learner) => learner.spec ==
 const titleOf = (learner) => PAGE.learners[learner].title;
 const markedTitle = (learner) => titleOf(learner) + (PAGE.learners[learner].sees ? "\u00a0†" : ""); // if it sees more than a bandit
 const metricTitle = (metric) => PAGE.metrics[metric].title;
-const isOwn = (learner) => PAGE.own.includes(learner); // the reader's, which comes first
+const isOwn = (learner) => PAGE.own.includes(learner); // the reader's own learner, which is listed first
 const ownClass = (learner) => (isOwn(learner) ? { class: "own" } : {});
 const colourOf = (learner) => `var(--learner-${learner})`;
 

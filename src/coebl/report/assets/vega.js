@@ -1,5 +1,5 @@
 // What all charts share: parts of specifications in Vega-Lite, and their style. Colours are CSS variables, so that a
-// chart changes its theme with the page, and is printed in the light theme.
+// chart follows the theme of the page, and is printed in the light theme.
 
 const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
 const quantity = (field, options) => ({ field, type: "quantitative", ...options });
