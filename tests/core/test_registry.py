@@ -306,3 +306,26 @@ def test_a_helper_that_the_class_uses_is_not_a_misspelling():
     assert LEARNERS.reason_to_reject(Mine) is None
     Mine.obsreve = Learner.observe
     assert LEARNERS.reason_to_reject(Mine) == "it has obsreve, which nothing uses: did you mean 'observe'? Rename it."
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "    def start(self, seat):\n        self.all = [self.observed(k) for k in range(2)]\n",
+        "    def start(self, seat):\n        self.best = max(range(2), key=lambda k: self.observed(k))\n",
+        "    @property\n    def last(self):\n        return self.observed(1)\n",
+        "def last(learner):\n    return learner.observed(1)\n",
+        "def last(learner):\n    return getattr(learner, 'observed')(1)\n",
+    ],
+)
+def test_a_helper_that_its_file_uses_anywhere_is_no_misspelling(tmp_path, use):
+    text = f"from coebl import Learner\nclass Mine(Learner):\n    def observed(self, k):\n        return k\n{use}"
+    (tmp_path / "mine.py").write_text(text)
+    assert str(LEARNERS.make(f"{tmp_path / 'mine.py'}:Mine"))
+
+
+def test_a_name_near_a_method_that_a_base_of_the_file_has_is_no_misspelling(tmp_path):
+    text = "from coebl import Learner\nclass Base(Learner):\n    def observe(self, t, seen):\n        pass\n"
+    text += "class Mine(Base):\n    def observed(self):\n        return 1\n"
+    (tmp_path / "mine.py").write_text(text)
+    assert str(LEARNERS.make(f"{tmp_path / 'mine.py'}:Mine"))
