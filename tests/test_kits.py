@@ -1,5 +1,6 @@
 """The conformance kits: all built-in learners, games and metrics pass, and each kind of fault is found."""
 
+import re
 import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from coebl import simulate
 from coebl.core.errors import CoeblError
 from coebl.engine.units import Units
 from coebl.games import GAMES, NOISES, Game, Noise, parse_game
-from coebl.learners import LEARNERS, Learner, Seen
+from coebl.learners import LEARNERS, Coebl, Learner, Seen
+from coebl.learners.evolution import Mutation
 from coebl.metrics import METRICS, Metric, Total, metric_class
 from coebl.testing import StrictArray, check_game, check_learner, check_metric
 from coebl.testing.kits import report_on
@@ -470,6 +472,46 @@ def test_a_draw_that_is_not_finite_is_reported_once_with_its_noise(number):
     for players, game in ((("uniform", "uniform"), "rps"), (("rls-pd", "rls-pd"), "diagonal:n=4,space=bits")):
         with pytest.raises(CoeblError, match=reason):
             simulate(game, *players, rounds=9, seeds=2, noise=noise)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda self, random, size: np.full(size, "x"),
+        lambda self, random, size: np.full(size, None),
+        lambda self, random, size: [[1, 2], [3]],
+    ],
+)
+def test_a_draw_that_is_no_array_of_numbers_is_named(draw):
+    with pytest.raises(CoeblError, match=r"^D: draw returned .*; accepted: an array of numbers"):
+        simulate("rps", "uniform", "ucb", rounds=9, seeds=2, noise=faulty("D", Normal, draw=draw)())
+
+
+def test_a_reward_of_none_is_named():
+    noise = faulty("D", Noise, draw=Normal.draw, reward=lambda self, payoff, draw, payoff_range: None)()
+    with pytest.raises(CoeblError, match=r"^D: reward returned None; accepted: an array of the shape of payoff"):
+        simulate("rps", "uniform", "ucb", rounds=9, seeds=2, noise=noise)
+
+
+def test_a_deviation_of_another_shape_is_named():
+    mutation = faulty("Off", Mutation, deviation=lambda self, seat, count: None)()
+    with pytest.raises(CoeblError, match="Off: deviation returned None; accepted: an array of the shape of count"):
+        simulate("rps", Coebl(mutation=mutation), "ucb", rounds=9, seeds=2)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "returned"),
+    [
+        (lambda block: block.reward.astype(str), "an array of <U32"),
+        (lambda block: block.reward + 1j, "an array of complex128"),
+        (lambda block: block.reward.tolist(), "a list"),
+    ],
+)
+def test_a_metric_that_is_no_array_of_numbers_is_named(numbers, returned):
+    metric = faulty("odd", Metric, __call__=lambda self, block: numbers(block))
+    accepted = "an array of shape (rounds, runs) = (3, 2), of numbers"
+    with pytest.raises(CoeblError, match=re.escape(f"odd returned {returned}; accepted: {accepted}")):
+        simulate("rps", "ucb", "ucb", rounds=3, seeds=2, metrics=[metric])
 
 
 def test_a_policy_and_a_metric_of_none_are_named():

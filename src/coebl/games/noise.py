@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, shorten
 from coebl.core.modules import undefined
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
@@ -36,11 +36,15 @@ class Noise(Component):
         raise undefined(self, "draw(self, random, size)", "an array of this size")
 
     def drawn(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        """Return `draw(random, size)`; raise an InputError if its size is wrong or a number is not finite."""
+        """Return `draw(random, size)`; raise an InputError if its size is wrong or an entry is no finite number."""
         numbers = self.draw(random, size)
+        try:
+            good = np.isfinite(numbers)
+        except (TypeError, ValueError):  # strings, or a list of lists of several lengths
+            raise InputError(f"{self}: draw returned {shorten(numbers)}; accepted: an array of numbers.") from None
         if (shape := np.shape(numbers)) != (expected := np.broadcast_shapes(size)):
             raise InputError(f"{self}: draw returned an array of shape {shape}; accepted: {expected}, that of size.")
-        if not (good := np.isfinite(numbers)).all():
+        if not good.all():
             raise InputError(f"{self}: draw returned {np.extract(~good, numbers)[0]}; accepted: finite numbers.")
         return numbers
 
@@ -61,8 +65,10 @@ class Noise(Component):
         """
         low, high = payoff_range
         middle = np.full(2**16, low / 2 + high / 2)
-        error = self.reward(middle, self.drawn(np.random.default_rng(0), middle.size), payoff_range) - middle
-        return math.sqrt(np.mean(error**2))
+        rewards = self.reward(middle, self.drawn(np.random.default_rng(0), middle.size), payoff_range)
+        if np.shape(rewards) != middle.shape:
+            raise InputError(f"{self}: reward returned {shorten(rewards)}; accepted: an array of the shape of payoff.")
+        return math.sqrt(np.mean((rewards - middle) ** 2))
 
 
 @dataclass(frozen=True)

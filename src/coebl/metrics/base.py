@@ -187,9 +187,12 @@ class Metric:
             block = replace(block, policies=hidden, actions=hidden)
             vars(block)["outcomes"] = outcomes
         numbers, expected = self(block), (block.rounds, block.runs)
-        if np.shape(numbers) != expected:
-            returned = "None" if numbers is None else f"an array of shape {np.shape(numbers)}"
-            raise InputError(f"{name_of(type(self))} returned {returned}; accepted: {_ARRAY} = {expected}.")
+        dtype, shape = getattr(numbers, "dtype", None), getattr(numbers, "shape", None)
+        if shape != expected or dtype is None or dtype.kind not in "biufO":
+            returned = "None" if numbers is None else f"a {type(numbers).__name__}"
+            if dtype is not None:
+                returned = f"an array of {dtype}" if shape == expected else f"an array of shape {shape}"
+            raise InputError(f"{name_of(type(self))} returned {returned}; accepted: {_ARRAY} = {expected}, of numbers.")
         return numbers
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, shorten
 from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.variation import Mutation, Recombination
 
@@ -48,6 +48,9 @@ class Breeder:
         self._belief = recombination.belief(seat) if forgetting == 1 else recombination.belief(seat, forgetting)
         self._solve = seat.maximin(number=number, remember=False)  # mutants of successive rounds are unrelated
         self._deviation = mutation.deviation(seat, self._belief.count)  # (runs, m, k)
+        if np.shape(self._deviation) != np.shape(self._belief.count):
+            returned = f"{mutation}: deviation returned {shorten(self._deviation)}"
+            raise InputError(f"{returned}; accepted: an array of the shape of count.")
         self.expect(bonus)
 
     def expect(self, bonus: Callable[[Floats], Floats]) -> None:
