@@ -378,6 +378,8 @@ def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
 
 def check_recorded(metric: object, present: Collection[str]) -> None:
     """Reject a metric that the results of a study do not have."""
+    if not present:
+        raise InputError(NOTHING_YET)
     if metric not in present:
         raise InputError(
             f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}. To record it, "

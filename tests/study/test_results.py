@@ -243,8 +243,9 @@ def test_without_cells_the_table_is_empty(tmp_path):
     assert results.last().columns == LABELS
     assert results.lazy().collect().columns == results.curves().columns == [*LABELS, "round"]
     assert len(results.last()) == len(results.curves()) == 0
-    with pytest.raises(InputError, match="no cell is finished yet"):
-        results.last(game="matching-pennies")
+    for filters in ({"game": "matching-pennies"}, {"metrics": ["regret"]}):
+        with pytest.raises(InputError, match="no cell is finished yet"):
+            results.last(**filters)
 
 
 def test_cells_that_finish_later_are_seen(tmp_path):
