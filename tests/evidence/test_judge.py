@@ -12,6 +12,7 @@ from coebl.core.errors import InputError
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Near, Setting, above, below
 from coebl.evidence.judge import Claim, judge
+from coebl.evidence.statistics import mean_interval
 from coebl.study import Results, Study
 from made_curves import MadeCurves, MadeRuns
 
@@ -320,3 +321,11 @@ class TestReading:
         claim = Claim("mean", "", ("tv",), lambda _: checks)
         (result,) = judge(Made({pairing: values}), [claim], {"only": None})
         assert result.estimate.mean == pytest.approx(0.2)
+
+    def test_the_mean_of_a_window_has_the_same_last_bit_on_every_machine(self):
+        values = np.random.default_rng(0).normal(size=(len(ROUNDS), 20))
+        checks = [below(SETTING.between(ALONE[0], 10, 300), 0.5)]
+        claim = Claim("mean", "", ("tv",), lambda _: checks)
+        (result,) = judge(Made({ALONE[0]: values}), [claim], {"only": None})
+        means = np.array([sum(run) / len(run) for run in values.T.tolist()])  # added up in the order of the rounds
+        assert result.estimate.mean == mean_interval(means).mean

@@ -151,7 +151,9 @@ class Reader:
         window = recorded.filter(pl.col("round").is_between(sample.first, sample.last))
         if not window.select(pl.all_horizontal(columns.is_finite().all())).item():
             raise InputError(f"{metric} is not finite in every run")
-        means = window.group_by("seed").agg(pl.col(*SETTING, "players").first(), columns.mean())
+        # Lists, as the last bit of a mean of groups depends on the number of threads.
+        runs = window.sort("seed", "round").group_by("seed", maintain_order=True)
+        means = runs.agg(pl.col(*SETTING, "players").first(), columns).with_columns(columns.list.mean())
         name = seat_name(seat, len(sample.match.players))
         side = by_seat(means, metric, metric_words(metric, self._known).signed).filter(seat=name)
         if not len(side):
