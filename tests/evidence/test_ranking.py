@@ -6,7 +6,7 @@ import pytest
 
 from coebl.cli.study_commands import print_ranking
 from coebl.evidence import Estimate, Pairing, pairwise
-from coebl.evidence.pairwise import Ranking, rank, ranked
+from coebl.evidence.pairwise import Ranking, pooled, rank, ranked
 from coebl.study import Results, cell_file, parse_study
 from study_runs import go, runs_of
 
@@ -221,3 +221,13 @@ def test_a_learner_wins_by_a_higher_payoff_and_by_a_lower_regret(metric, winner)
     ]
     [pairing] = pairwise(pl.DataFrame(rows), metric, learners=["ucb", "exp3"])
     assert (pairing.winner, abs(pairing.advantage.mean)) == (winner, 2.0)
+
+
+def test_a_mean_over_games_has_the_same_last_bit_on_every_machine():
+    random = np.random.default_rng(0)
+    values = random.normal(size=(20, 2000)) * 10.0 ** random.integers(-8, 8, size=(20, 2000))
+    labels = {"seed": np.repeat(np.arange(20), 2000), "game": np.tile(np.arange(2000), 20)}
+    samples = pl.DataFrame({"learner": "a", **labels, "value": values.ravel()})
+    means = pooled(samples, ["learner"], ["game"]).sort("seed")["value"].to_numpy()
+    one_by_one = [sum(of_seed) / len(of_seed) for of_seed in values.tolist()]  # no sums that threads share
+    np.testing.assert_array_equal(means, one_by_one)

@@ -208,7 +208,7 @@ def explain(results: Results, learner: str, *, runs: int = _REPLAYED) -> Explana
     losses.sort(key=lambda loss: -loss.advantage.mean)
     worst = losses[0]
     by_seats = own.filter(game=worst.game, noise=worst.noise, rounds=worst.rounds, opponent=worst.first)
-    means = dict(by_seats.group_by("seat").agg(pl.col("value").mean()).iter_rows())
+    means = {name: of_seat["value"].mean() for (name,), of_seat in by_seats.group_by("seat")}
     seat: Any = max(means, key=lambda name: (means[name], name == "row"))
     pair = [named, worst.first][:: 1 if seat == "row" else -1]
     table = results.curves([metric], game=worst.game, players=pair, noise=worst.noise)
@@ -240,7 +240,8 @@ def _exploited(own: pl.DataFrame, samples: pl.DataFrame) -> dict[str, Estimate]:
     """Return the gain of each opponent from a learner above its mean gain from the others, largest first."""
     keys = [*SETTING, "opponent", "seat", "seed"]
     learner = own["learner"][0]
-    others = samples.filter(pl.col("learner") != learner).group_by(keys).agg(usual=pl.col("value").mean())
+    others = samples.filter(pl.col("learner") != learner).group_by(keys, maintain_order=True).agg(usual="value")
+    others = others.with_columns(pl.col("usual").list.mean())
     more = own.join(others, on=keys).with_columns(value=pl.col("value") - pl.col("usual"))
     tests = tests_of(pooled(more, ["opponent"], [*SETTING, "seat"]), ["opponent"], f"the opponents of {learner}")
     by_gain = sorted(tests.items(), key=lambda item: -item[1].mean)

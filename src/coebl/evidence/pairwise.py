@@ -216,8 +216,9 @@ def seat_columns(metric: str, present: Iterable[str]) -> list[str]:
 def pooled(samples: pl.DataFrame, by: Sequence[str], over: Sequence[str]) -> pl.DataFrame:
     """Return the mean of `value` over some columns, for the seeds that every combination of them has."""
     counts = samples.group_by(by).agg(wanted=pl.struct(over).n_unique())
-    groups = samples.group_by([*by, "seed"], maintain_order=True)  # so that sums have one order, and one last bit
-    means = groups.agg(pl.col("value").mean(), met=pl.col("value").count())
+    # Lists, as the last bit of a mean of groups depends on the number of threads.
+    groups = samples.group_by([*by, "seed"], maintain_order=True).agg("value", met=pl.col("value").count())
+    means = groups.with_columns(pl.col("value").list.mean())
     kept = means.join(counts, on=list(by), maintain_order="left").filter(pl.col("met") == pl.col("wanted"))
     return kept.drop("met", "wanted")
 

@@ -319,7 +319,8 @@ def means(paper: Paper, results: Results) -> list[dict[str, Any]]:
         for match in results.matches():
             runs = results.curves([metric], game=match.game, players=match.players)
             late = runs.filter(pl.col("round") > pl.col("round").max() - span)
-            estimate = mean_interval(late.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy())
+            of_seeds = late.sort("seed", "round").group_by("seed", maintain_order=True).agg(metric)
+            estimate = mean_interval(of_seeds[metric].list.mean().to_numpy())
             labels = dict(zip(("game", "row", "column"), match, strict=False))
             rows.append(labels | {"metric": f"{metric}_last_{span}"} | vars(estimate))
     kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")
