@@ -93,11 +93,6 @@ MISTAKES = [  # words of the command, part of the line
     (["check", "more.py:More"], "more.py:More: better is 'more'; accepted: 'lower', 'higher', or None if"),
     (["check", "more.py:Other"], "more.py has no metric 'Other'. More cannot be used: better is"),
     (["check", "more.py:Needy"], 'needs is "payoffs", a string; accepted: a set. Write needs = {"payoffs"}.'),
-    (
-        [*PLAY, "--row", "near.py:Near"],
-        "near.py:Near: it has obsreve, which nothing uses: did you mean 'observe'? Rena",
-    ),
-    ([*PLAY, "--row", "near.py:Sees"], "Sees: it has importance_wieghted, which nothing uses: did you mean 'importa"),
     (["check", "nameless.py:Metric"], "it has no name; accepted: a class attribute such as"),
     ([*PLAY, "--game", "blotto", "--metric", "kl"], "kl needs a unique equilibrium, but blotto has more than one"),
     ([*PLAY, "--save", "rounds.txt"], "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),
@@ -145,10 +140,6 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, message, coebl)
     (tmp_path / "nameless.py").write_text("from coebl.metrics import Metric\n")
     (tmp_path / "constant.py").write_text(
         "from coebl.learners.evolution import Mutation\nclass Constant(Mutation):\n    pass\n"
-    )
-    (tmp_path / "near.py").write_text(
-        "from coebl import Learner\nclass Near(Learner):\n    def obsreve(self, t, seen):\n        pass\n"
-        "class Sees(Learner):\n    importance_wieghted = True\n"
     )
     (tmp_path / "silent.py").write_text("from coebl.games import Noise\nclass Silent(Noise):\n    pass\n")
     (tmp_path / "second.py").write_text(

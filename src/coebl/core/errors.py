@@ -78,14 +78,14 @@ def check_integer(argument: str, value: Any, low: int, high: int | None = None) 
     return number
 
 
-def nearest(word: object, known: Iterable[str], cutoff: float = 0.66) -> str:  # by default, two of three letters match
+def nearest(word: object, known: Iterable[str]) -> str:
     """Suggest the known word nearest to this one, ignoring case; return "." if none is close.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])
     ": did you mean 'exp3-ix'?"
     """
     by_case = {name.casefold(): name for name in known}
-    matches = difflib.get_close_matches(str(word).casefold(), list(by_case), n=1, cutoff=cutoff)
+    matches = difflib.get_close_matches(str(word).casefold(), list(by_case), n=1, cutoff=0.66)  # two of three letters
     return f": did you mean {by_case[matches[0]]!r}?" if matches else "."
 
 

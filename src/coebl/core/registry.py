@@ -12,10 +12,8 @@ An object whose class extends `Component` can be made from a spec or in Python, 
 
 from __future__ import annotations
 
-import ast
 import inspect
 import math
-import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -317,39 +315,6 @@ def _reason_not_callable(component: type) -> str | None:
     return None
 
 
-def _reason_misspelt(component: type) -> str | None:
-    """Return which attribute of a class that its file never uses looks like a misspelt inherited one; None if none."""
-    kinds = component.__mro__
-    contract = next(base for base in kinds if base.__module__.startswith("coebl."))
-    mine = {name for kind in kinds[: kinds.index(contract)] for name in vars(kind)}
-    other = {name for base in kinds[1:] for name in vars(base)} | inspect.get_annotations(component).keys()
-    own = {name: member for name, member in vars(component).items() if name[0] != "_" and name not in other}
-    used = _names_used(component) if own else set()
-    for name, member in own.items():
-        is_method = inspect.isfunction(member)
-        alike = [key for key in dir(contract) if inspect.isfunction(getattr(contract, key)) == is_method]
-        hint = nearest(name, [key for key in alike if key not in mine], cutoff=0.8)
-        if name not in used and hint != ".":
-            return f"it has {name}, which nothing uses{hint} Rename it."
-    return None
-
-
-def _names_used(component: type) -> set[str]:
-    """Return the names that the file of a class uses anywhere; those of the class without a file, as in a notebook."""
-    try:
-        nodes = list(ast.walk(ast.parse(inspect.getsource(sys.modules[component.__module__]))))
-    except (OSError, TypeError, KeyError, SyntaxError):  # SyntaxError: the file is being edited
-        return set(vars(component))
-    used = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}  # getattr
-    for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            used.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            is_defined = isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == component.__name__
-            used |= set() if is_defined else {node.attr}
-    return used
-
-
 def _reason_no_dataclass(component: type[Component]) -> str | None:
     """Return why a class is not a dataclass whose fields a spec can set, in one line; None if it is."""
     own = inspect.get_annotations(component).items()
@@ -403,7 +368,7 @@ class Registry(Generic[T]):
             package = base.__module__.rpartition(".")[0]
             return f"this is {shorten(factory)}; accepted: a class that extends {package}.{base.__name__}."
         ours = getattr(factory, "__module__", "").startswith("coebl.")
-        if base is not None and not ours and (reason := _reason_not_callable(factory) or _reason_misspelt(factory)):
+        if base is not None and not ours and (reason := _reason_not_callable(factory)):
             return reason
         if reason := self._rejects(factory):
             return reason
